@@ -1,0 +1,1 @@
+"""An LLM agent that trains on text environments with Vector Policy Optimization."""

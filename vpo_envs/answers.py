@@ -1,0 +1,109 @@
+"""Asking for m answers, and splitting a response into them. One mechanism for all tasks.
+
+m = 1 uses the task's own format. m > 1 uses numbered elements, `<TAG_1> ... </TAG_1>` to `<TAG_m>`, with the tag chosen
+by the task. An element is an opening tag followed by its own closing tag with no other tag of the same family between
+them, so a truncated last answer, an unclosed one, and one that swallows another do not count. Everything outside the
+elements is reasoning and is never scored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any, Protocol
+
+
+@lru_cache(maxsize=64)
+def _tag_pattern(tag: str, numbered: bool) -> re.Pattern[str]:
+    # White space in a tag is tolerated up to a bound, so that no input makes the search quadratic.
+    number = r"\s{0,4}_\s{0,4}(\d{1,4})" if numbered else r"()"
+    return re.compile(rf"<\s{{0,8}}(/?)\s{{0,8}}{re.escape(tag)}{number}\s{{0,8}}>", re.IGNORECASE)
+
+
+def elements(text: str, tag: str, numbered: bool = False) -> Iterator[tuple[str, str]]:
+    """Yield (number, content) of every complete `<tag>` or `<tag_number>` element, in order. Linear in `text`."""
+    opened: tuple[str, int] | None = None
+    for match in _tag_pattern(tag, numbered).finditer(text):
+        closing, number = match.group(1), match.group(2).lstrip("0")
+        if not closing:
+            opened = (number, match.end())
+        else:
+            if opened is not None and opened[0] == number:
+                yield number, text[opened[1] : match.start()]
+            opened = None
+
+
+def last_element(text: str, tag: str) -> str | None:
+    """Content of the last complete `<tag>` element, or None."""
+    content = None
+    for _, content in elements(text, tag):
+        pass
+    return content
+
+
+class Answerable(Protocol):
+    """The part of a task that splitting needs."""
+
+    @property
+    def answer_tag(self) -> str: ...
+    def extract(self, response: str) -> str | None: ...
+    def wrap(self, answer: str) -> str: ...
+    def normalise(self, answer: str) -> Hashable: ...
+
+
+def split_response(task: Answerable, response: str, num_answers: int) -> list[str | None]:
+    """The `num_answers` answers in a response, None where one is absent.
+
+    m = 1: what `task.extract` finds. m > 1: the first complete element of each number from 1 to m. An answer whose
+    normal form equals an earlier one's is absent: the same answer counts once.
+    """
+    if num_answers == 1:
+        return [task.extract(response)]
+    found: list[str | None] = [None] * num_answers
+    for number, content in elements(response, task.answer_tag, numbered=True):
+        index = int(number or 0) - 1
+        if 0 <= index < num_answers and found[index] is None:
+            found[index] = content
+    seen: set[Hashable] = set()
+    for index, answer in enumerate(found):
+        if answer is not None:
+            key = task.normalise(answer)
+            if key in seen:
+                found[index] = None
+            seen.add(key)
+    return found
+
+
+def join_answers(task: Answerable, answers: Sequence[str]) -> str:
+    """A response that holds these answers: the inverse of `split_response` for distinct answers."""
+    if len(answers) == 1:
+        return task.wrap(answers[0])
+    tag = task.answer_tag
+    return "\n".join(f"<{tag}_{i}>{a}</{tag}_{i}>" for i, a in enumerate(answers, start=1))
+
+
+def ask_for_answers(tag: str, num_answers: int, noun: str = "answers") -> str:
+    """The sentence that asks for m > 1 answers in numbered tags."""
+    return (
+        f"Give {num_answers} {noun} that differ in what they trade off. "
+        f"Put each inside its own numbered tags, from <{tag}_1> ... </{tag}_1> to <{tag}_{num_answers}> ... "
+        f"</{tag}_{num_answers}>."
+    )
+
+
+def describe_weights(names: Sequence[str], weights: Sequence[float]) -> str:
+    """One line that tells the model which objectives matter and how much (weights as whole percents)."""
+    parts = ", ".join(f"{name} {round(100 * float(w))}%" for name, w in zip(names, weights, strict=True))
+    return f"What counts: {parts}."
+
+
+def prompt_text(messages: Sequence[dict[str, Any]]) -> str:
+    """Chat messages as one plain text: their contents, separated by blank lines."""
+    return "\n\n".join(str(message["content"]) for message in messages)
+
+
+def check_num_answers(num_answers: int, env_id: str) -> None:
+    """Raise ValueError unless 1 <= num_answers <= 1000."""
+    if isinstance(num_answers, bool) or not isinstance(num_answers, int) or not 1 <= num_answers <= 1000:
+        raise ValueError(f"{env_id}: num_answers must be a whole number from 1 to 1000, not {num_answers!r}")

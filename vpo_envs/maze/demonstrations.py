@@ -1,0 +1,62 @@
+"""Routes that a competent but careless walker takes: they reach the exit, by varied ways, and collect by accident."""
+
+from __future__ import annotations
+
+from random import Random
+
+from vpo_envs.maze.board import MOVES, Maze
+
+
+def careless_route(maze: Maze, rng: Random) -> str:
+    """Moves, each followed by the cell it leads to, over a random waypoint to the exit within the budget.
+
+    Half of the routes keep off the lava where that is possible. If the exit cannot be reached at all the answer is a
+    single move, which scores zero.
+    """
+    free = maze.open_cells & ~maze.items[2] if rng.random() < 0.5 else maze.open_cells
+    cells = _route(maze, rng, free) or _route(maze, rng, maze.open_cells)
+    if cells is None:
+        return "UP"
+    names = {d: name for name, d in MOVES.items()}
+    words = []
+    for here, there in zip(cells, cells[1:], strict=False):
+        (r, c), (rr, cc) = divmod(here, maze.width), divmod(there, maze.width)
+        words.append(f"{names[rr - r, cc - c]} ({rr},{cc})")
+    return " ".join(words)
+
+
+def _route(maze: Maze, rng: Random, free: int) -> list[int] | None:
+    """S to a random waypoint to E, both by random shortest ways, within the budget; None if E is out of reach."""
+    from_start = maze.layers(maze.start, free & ~(1 << maze.exit))
+    from_exit = maze.layers(maze.exit, free)
+    to_exit = {cell: d for d, layer in enumerate(from_exit) for cell in _members(layer)}
+    waypoints = [
+        (cell, d)
+        for d, layer in enumerate(from_start)
+        for cell in _members(layer)
+        if cell in to_exit and d + to_exit[cell] <= maze.max_steps
+    ]
+    if not waypoints:
+        return None
+    waypoint, d = rng.choice(waypoints)
+    there = _descend(maze, rng, waypoint, from_start[: d + 1])
+    onward = _descend(maze, rng, waypoint, from_exit[: to_exit[waypoint] + 1])
+    return there[::-1] + onward[1:]
+
+
+def _descend(maze: Maze, rng: Random, cell: int, layers: list[int]) -> list[int]:
+    """A random shortest way from a cell in the last layer to the source of the layers."""
+    cells = [cell]
+    for layer in reversed(layers[:-1]):
+        cells.append(rng.choice(_members(maze.spread(1 << cells[-1], layer))))
+    return cells
+
+
+def _members(cells: int) -> list[int]:
+    """The cells of a set, in reading order."""
+    members = []
+    while cells:
+        low = cells & -cells
+        members.append(low.bit_length() - 1)
+        cells ^= low
+    return members

@@ -1,0 +1,43 @@
+"""From responses to reward tensors: the step that the single and the batched environment share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vpo_envs.answers import split_response
+from vpo_envs.task import Task
+
+
+@dataclass(frozen=True)
+class ScoredResponses:
+    """n responses of m answers each, scored on k objectives."""
+
+    answers: list[list[str | None]]
+    """(n, m) the answers as text, None where absent (or a repetition)."""
+    rewards: NDArray[np.float32]
+    """(n, m, k), zero rows for absent answers."""
+    answered: NDArray[np.bool_]
+    """(n, m)."""
+    best: NDArray[np.float32]
+    """(n, k): the answered row that wins under the task's reference weights; zeros if nothing was answered."""
+
+
+def score_responses(
+    task: Task[Any], problems: Sequence[Any], responses: Sequence[str], num_answers: int
+) -> ScoredResponses:
+    """Split each response into its answers and score all of them in one `Task.score_batch` call."""
+    n, m, k = len(responses), num_answers, task.reward_dim
+    answers = [split_response(task, response, m) for response in responses]
+    answered = np.array([[a is not None for a in row] for row in answers], bool).reshape(n, m)
+    rewards = np.zeros((n, m, k), np.float32)
+    if answered.any():
+        flat = [(problem, a) for problem, row in zip(problems, answers, strict=True) for a in row if a is not None]
+        rewards[answered] = task.score_batch([p for p, _ in flat], [a for _, a in flat])
+    scalars = np.where(answered, rewards @ task.reference_weights, -np.inf)  # (n, m)
+    best = rewards[np.arange(n), scalars.argmax(axis=1)].copy() if n else np.zeros((0, k), np.float32)
+    return ScoredResponses(answers, rewards, answered, best)

@@ -36,10 +36,8 @@ def elements(text: str, tag: str, numbered: bool = False) -> Iterator[tuple[str,
 
 def last_element(text: str, tag: str) -> str | None:
     """Content of the last complete `<tag>` element, or None."""
-    content = None
-    for _, content in elements(text, tag):
-        pass
-    return content
+    contents = [content for _, content in elements(text, tag)]
+    return contents[-1] if contents else None
 
 
 class Answerable(Protocol):

@@ -19,7 +19,13 @@ MAX_ACTION_LENGTH = 1 << 16
 
 
 def make_task(task: Task[Any] | str, task_kwargs: dict[str, Any]) -> Task[Any]:
-    """A Task from an instance, or from "module:Class" and its arguments."""
+    """A Task from an instance, or from "module:Class" and its arguments.
+
+    Raises:
+        TypeError: the class is not a Task, or arguments for a task that is already built.
+        ValueError: not of the form "module:Class".
+        ImportError: no such module, or no such class in it.
+    """
     if isinstance(task, Task):
         if task_kwargs:
             raise TypeError(
@@ -27,7 +33,13 @@ def make_task(task: Task[Any] | str, task_kwargs: dict[str, Any]) -> Task[Any]:
             )
         return task
     module, _, name = task.partition(":")
-    built = getattr(import_module(module), name)(**task_kwargs)
+    if not name:
+        raise ValueError(f'a task is given as "module:Class", not {task!r}')
+    try:
+        build = getattr(import_module(module), name)
+    except AttributeError:
+        raise ImportError(f"there is no {name!r} in module {module!r}") from None
+    built = build(**task_kwargs)
     if not isinstance(built, Task):
         raise TypeError(f"{task} is not a vpo_envs.Task")
     return built
@@ -53,7 +65,7 @@ def check_problem_index(index: Any, task: Task[Any], env_id: str) -> int:
 
 
 def check_weights(weights: Any, task: Task[Any], env_id: str) -> NDArray[np.float64]:
-    """Weights as float64 (k,) that sum to 1. Raises ValueError unless there are k, finite, non-negative, not all zero."""
+    """Weights as float64 (k,) that sum to 1. Raises ValueError unless they are k finite numbers >= 0, not all zero."""
     w = np.asarray(weights, np.float64)
     if w.shape != (task.reward_dim,) or not np.isfinite(w).all() or (w < 0).any() or w.sum() <= 0:
         names = ", ".join(o.name for o in task.objectives)
@@ -91,7 +103,7 @@ class TextEnv(gym.Env[str, str]):
 
     ## Starting State
     The problem follows from the seed alone: two environments that are reset with one seed show the same prompt.
-    `reset(options={"problem": i})` picks problem i; `reset(options={"weights": w})` writes weights (k,) into the prompt.
+    `reset(options={"problem": i})` picks problem i, `options={"weights": w}` writes weights (k,) into the prompt.
 
     ## Info
     `reset`: `problem` (index), `messages`, `num_answers`, and `weights` and `objective_mask` where there are any.
@@ -107,7 +119,7 @@ class TextEnv(gym.Env[str, str]):
     v0: first version.
     """
 
-    metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 1}
+    metadata = gym.Env.metadata | {"render_modes": ["ansi", "rgb_array"], "render_fps": 1}
 
     def __init__(
         self, task: Task[Any] | str, *, num_answers: int = 1, render_mode: str | None = None, **task_kwargs: Any
@@ -116,6 +128,7 @@ class TextEnv(gym.Env[str, str]):
         check_num_answers(num_answers, self._name)
         if render_mode is not None and render_mode not in self.task.render_modes:
             raise ValueError(f"{self._name}: render_mode must be one of {self.task.render_modes}, not {render_mode!r}")
+        self.metadata = self.metadata | {"render_modes": list(self.task.render_modes)}
         self.num_answers = num_answers
         self.render_mode = render_mode
         self.observation_space = UnicodeText()
@@ -152,9 +165,10 @@ class TextEnv(gym.Env[str, str]):
     def _info(self) -> dict[str, Any]:
         assert self._problem_index is not None
         problem = self.task[self._problem_index]
+        weights = None if self._weights is None else self._weights.tolist()
         info: dict[str, Any] = {
             "problem": self._problem_index,
-            "messages": self.task.messages(problem, self.num_answers, self._weights),
+            "messages": self.task.messages(problem, self.num_answers, weights),
             "num_answers": self.num_answers,
         }
         if self._weights is not None:
@@ -170,7 +184,7 @@ class TextEnv(gym.Env[str, str]):
             TypeError: the action is not a string.
             gymnasium.error.ResetNeeded: there is no open episode.
         """
-        text, cut = check_action(action, self._name, self.action_space.max_length)
+        text, cut = check_action(action, self._name, MAX_ACTION_LENGTH)
         if self._problem_index is None or self._answers is not None:
             raise gym.error.ResetNeeded(f"{self._name}: call reset() before step(); an episode is one step")
         problem = self.task[self._problem_index]

@@ -37,7 +37,7 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], NDArray[np.float32
     `infos["answers"]` (n lists of m). Autoreset is disabled: call `reset` after every `step`.
     """
 
-    metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.DISABLED}
+    metadata = VectorEnv.metadata | {"autoreset_mode": AutoresetMode.DISABLED}
 
     def __init__(self, task: Task[Any] | str, num_envs: int = 1, *, num_answers: int = 1, **task_kwargs: Any) -> None:
         if task_kwargs.pop("render_mode", None) is not None:
@@ -63,7 +63,7 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], NDArray[np.float32
     def _name(self) -> str:
         return self.spec.id if self.spec is not None else type(self.task).__name__
 
-    def reset(  # type: ignore[override]  # a list of seeds, as Gymnasium's own vector environments take
+    def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[tuple[str, ...], dict[str, Any]]:
         """Show one problem per sub-environment.
@@ -91,7 +91,7 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], NDArray[np.float32
         for i, problem, w in zip(indices, problems, weights, strict=True):
             key = (i, b"" if w is None else w.tobytes())
             if key not in rendered:
-                rendered[key] = self.task.messages(problem, self.num_answers, w)
+                rendered[key] = self.task.messages(problem, self.num_answers, None if w is None else w.tolist())
             messages.append(rendered[key])
         infos: dict[str, Any] = {
             "problem": np.array(indices, np.int64),
@@ -123,7 +123,7 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], NDArray[np.float32
             raise ValueError(f"{self._name}: {what} needs one entry for each of {self.num_envs} environments, not {n}")
         return values
 
-    def step(
+    def step(  # type: ignore[override]  # Gymnasium types the flags like the rewards
         self, actions: Sequence[str]
     ) -> tuple[tuple[str, ...], NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """Score one response per sub-environment and end all episodes.
@@ -136,8 +136,7 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], NDArray[np.float32
         if isinstance(actions, str):
             raise TypeError(f"{self._name}: actions are a list of {self.num_envs} responses, not one string")
         self._per_env("actions", actions)
-        limit = self.single_action_space.max_length
-        checked = [check_action(a, f"{self._name} (environment {i})", limit) for i, a in enumerate(actions)]
+        checked = [check_action(a, f"{self._name} (environment {i})", MAX_ACTION_LENGTH) for i, a in enumerate(actions)]
         if self._problems is None:
             raise gym.error.ResetNeeded(f"{self._name}: call reset() before step(); an episode is one step")
         problems = [self.task[i] for i in self._problems]

@@ -1,0 +1,38 @@
+# Every target sets up .venv first: nothing else needs to be installed than Python 3.11 or newer.
+# ARGS are passed on:  make train ARGS="--help"   make test ARGS="tests/advantages -x"
+
+PYTHON ?= python3
+ARGS ?=
+
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+.PHONY: help train test lint bench clean
+.DEFAULT_GOAL := help
+
+help:  ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */  make \1\t/'
+
+train: $(STAMP)  ## train the built-in policy on the maze
+	$(BIN)/python agents/train_vpo.py --env vpo/Maze-v0 $(ARGS)
+
+test: $(STAMP)  ## run the tests
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(STAMP)  ## check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(STAMP)  ## run every benchmark in turn
+	@set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script $(ARGS); done
+
+clean:  ## remove the environment, caches and builds (runs/ stays)
+	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A failed installation leaves no stamp, so the next call tries again.
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install -c constraints.txt -e ".[agents,dev]"
+	@touch $@

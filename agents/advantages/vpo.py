@@ -1,0 +1,62 @@
+"""Vector Policy Optimization: a rollout is worth what its best answer is worth, on average over preferences.
+
+Bahlous-Boldi et al., arXiv 2605.22817.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from agents.advantages.batch import RewardBatch
+from agents.advantages.normalise import group_znorm
+from agents.advantages.weights import Sampler, sample_weights
+
+
+def vpo(
+    batch: RewardBatch,
+    *,
+    num_weights: int = 100,
+    alpha: float = 1.0,
+    sampler: Sampler = "iid",
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """(B, G): `vpo_score`, standardised in each group."""
+    score = vpo_score(batch, num_weights=num_weights, alpha=alpha, sampler=sampler, generator=generator)
+    return group_znorm(score)
+
+
+def vpo_score(
+    batch: RewardBatch,
+    *,
+    num_weights: int = 100,
+    alpha: float = 1.0,
+    sampler: Sampler = "iid",
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """(B, G): mean over K weights w ~ Dirichlet(alpha) of the maximum over the rollout's answers of w . r.
+
+    The weights are drawn anew for each group in each call and shared by the group's rollouts, so that rollouts differ
+    in their answers only. `sample_weights` explains the options.
+    """
+    weights = sample_weights(
+        batch.objective_mask,
+        num_weights,
+        alpha=alpha,
+        sampler=sampler,
+        dtype=batch.rewards.dtype,
+        generator=generator,
+    )
+    return set_score(batch, weights)
+
+
+def set_score(batch: RewardBatch, weights: Tensor) -> Tensor:
+    """(B, G): mean over the given weights (B, K, k) of the maximum over the rollout's answers of w . r.
+
+    Absent answers take no part; a rollout without any scores the lower bound.
+    """
+    b, g, m, k = batch.rewards.shape
+    # One matrix product per group, with the K weights innermost: the maximum then runs along contiguous memory.
+    rewards = batch.for_maximum().transpose(1, 2).reshape(b, m * g, k)
+    utilities = rewards @ weights.transpose(1, 2)  # (B, m * G, K)
+    return utilities.view(b, m, g, -1).amax(dim=1).mean(dim=-1)

@@ -1,0 +1,91 @@
+"""Checkpoints that are either whole or not there.
+
+A checkpoint is written into a hidden folder, flushed to disk, and then renamed, so that a process that is killed at any
+moment leaves the previous checkpoint as the newest whole one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+from transformers import PreTrainedModel
+
+PREFIX = "step-"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A folder with the weights, the optimizer and the number of finished steps."""
+
+    folder: Path
+    step: int
+
+
+def save_checkpoint(
+    folder: Path, step: int, model: PreTrainedModel, learner_state: dict[str, Any], keep: int
+) -> Checkpoint:
+    """Write `folder/step-000123` and delete all but the newest `keep`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for stale in folder.glob(".*"):
+        shutil.rmtree(stale)
+    final = folder / f"{PREFIX}{step:06d}"
+    partial = folder / f".{final.name}"
+    partial.mkdir()
+    # Tied weights share memory, which safetensors refuses: each tensor is written once, under its first name.
+    tensors: dict[str, torch.Tensor] = {}
+    seen: set[int] = set()
+    for name, tensor in model.state_dict().items():
+        if tensor.data_ptr() not in seen:
+            seen.add(tensor.data_ptr())
+            tensors[name] = tensor.contiguous()
+    save_file(tensors, partial / "model.safetensors")
+    torch.save(learner_state, partial / "learner.pt")
+    (partial / "state.json").write_text(json.dumps({"step": step}))
+    for file in partial.iterdir():
+        _flush(file)
+    _flush(partial)
+    if final.exists():
+        shutil.rmtree(final)
+    partial.rename(final)
+    _flush(folder)
+    for old in _whole(folder)[:-keep] if keep > 0 else []:
+        shutil.rmtree(old.folder)
+    return Checkpoint(final, step)
+
+
+def latest_checkpoint(folder: Path) -> Checkpoint | None:
+    """The newest whole checkpoint in a folder."""
+    whole = _whole(folder)
+    return whole[-1] if whole else None
+
+
+def load_checkpoint(checkpoint: Checkpoint, model: PreTrainedModel) -> dict[str, Any]:
+    """Put the weights into the model and return the learner's state."""
+    tensors = load_file(checkpoint.folder / "model.safetensors")
+    missing, unexpected = model.load_state_dict(tensors, strict=False)
+    model.tie_weights()
+    tied = set(getattr(model, "all_tied_weights_keys", None) or getattr(model, "_tied_weights_keys", None) or [])
+    if unexpected or set(missing) - tied:
+        raise ValueError(f"{checkpoint.folder} belongs to another model: {sorted(set(missing) - tied) + unexpected}")
+    state: dict[str, Any] = torch.load(checkpoint.folder / "learner.pt", weights_only=True, map_location=model.device)
+    return state
+
+
+def _whole(folder: Path) -> list[Checkpoint]:
+    found = [Checkpoint(p, int(p.name.removeprefix(PREFIX))) for p in folder.glob(f"{PREFIX}*") if p.is_dir()]
+    return sorted(found, key=lambda checkpoint: checkpoint.step)
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

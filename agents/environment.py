@@ -1,0 +1,118 @@
+"""One environment id as the agent uses it: groups of responses in, a reward tensor out.
+
+Our own environments are batched (`gym.make_vec`). Any other registered text environment runs in MO-Gymnasium's vector
+environment, each copy inside the `MultiAnswer` wrapper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from vpo_envs.registration import spec_of
+from vpo_envs.task import Message, Split
+from vpo_envs.wrappers import MultiAnswer
+
+TEST_SEEDS = 1_000_000_000  # foreign environments have no splits: test problems are the seeds from here on
+
+
+@dataclass(frozen=True)
+class GroupRewards:
+    """Rewards of G responses to each of B prompts."""
+
+    rewards: NDArray[np.float32]
+    """(B, G, m, k)."""
+    answered: NDArray[np.bool_]
+    """(B, G, m)."""
+    objective_mask: NDArray[np.bool_] | None
+    """(B, k), None if all problems have all objectives."""
+    answers: list[list[list[str | None]]]
+    """B x G x m texts."""
+
+
+class Environment:
+    """An environment id with its arguments and number of answers.
+
+    Raises:
+        ValueError: the id is unknown (near names are suggested), or the environment refuses its arguments.
+    """
+
+    def __init__(self, env_id: str, args: dict[str, Any], num_answers: int, split: Split = "train") -> None:
+        self.id, self.num_answers, self.split = env_id, num_answers, split
+        self._spec = spec_of(env_id)
+        self.is_ours = self._spec.vector_entry_point is not None
+        self._args = {**args, "split": split} if self.is_ours else dict(args)
+        self._open: tuple[int, gym.vector.VectorEnv[Any, Any, Any]] | None = None
+        envs = self._envs(1)
+        first: Any = envs.envs[0] if hasattr(envs, "envs") else None
+        get = first.get_wrapper_attr if first is not None else lambda name: getattr(envs, name)
+        self.reference_weights: NDArray[np.float64] = np.asarray(get("reference_weights"), np.float64)
+        k = len(self.reference_weights)
+        self.lower_bound: NDArray[np.float32] = np.broadcast_to(get("reward_space").low, (k,)).astype(np.float32)
+        try:
+            self.objectives = [objective.name for objective in get("objectives")]
+        except AttributeError:
+            self.objectives = [f"objective_{i + 1}" for i in range(k)]
+        self.task: Any = getattr(envs, "task", None)
+
+    @property
+    def num_problems(self) -> int | None:
+        """Number of problems in the split, None where problems come from seeds only."""
+        return None if self.task is None else len(self.task)
+
+    def _envs(self, num_envs: int) -> gym.vector.VectorEnv[Any, Any, Any]:
+        if self._open is None or self._open[0] != num_envs:
+            try:
+                self._open = (num_envs, self._make(num_envs))
+            except TypeError as error:
+                raise ValueError(f"{self.id} does not accept the arguments {self._args}: {error}") from error
+        return self._open[1]
+
+    def _make(self, num_envs: int) -> gym.vector.VectorEnv[Any, Any, Any]:
+        if self.is_ours:
+            # The task is built once and shared, so that its problems are loaded or generated once.
+            args = {"task": self.task} if getattr(self, "task", None) is not None else self._args
+            return gym.make_vec(self.id, num_envs=num_envs, num_answers=self.num_answers, **args)
+        from mo_gymnasium.wrappers.vector import MOSyncVectorEnv
+
+        def make() -> gym.Env[Any, Any]:
+            env = gym.make(self.id, disable_env_checker=True, **self._args)
+            return MultiAnswer(env, self.num_answers)
+
+        return MOSyncVectorEnv([make] * num_envs)
+
+    def ask(self, problems: Sequence[int], group_size: int) -> list[list[Message]]:
+        """Start B x G episodes, G for each of B problems; returns the B prompts as chat messages.
+
+        A problem is an index into the split, or a seed for environments without splits.
+        """
+        ids = [int(p) for p in problems for _ in range(group_size)]
+        envs = self._envs(len(ids))
+        if self.is_ours:
+            observations, infos = envs.reset(seed=0, options={"problem": ids})
+        else:
+            first = TEST_SEEDS if self.split == "test" else 0
+            observations, infos = envs.reset(seed=[first + i for i in ids])
+        self._mask = infos.get("objective_mask")
+        messages = infos.get("messages")
+        if messages is None:
+            messages = [[{"role": "user", "content": str(text)}] for text in observations]
+        return [list(messages[i]) for i in range(0, len(ids), group_size)]
+
+    def score(self, responses: Sequence[Sequence[str]]) -> GroupRewards:
+        """Score B x G responses to the prompts of the last `ask`."""
+        b, g = len(responses), len(responses[0])
+        _, _, _, _, infos = self._envs(b * g).step([text for group in responses for text in group])
+        rewards = np.asarray(infos["rewards"], np.float32)
+        answers = infos["answers"]
+        return GroupRewards(
+            rewards=rewards.reshape(b, g, *rewards.shape[1:]),
+            answered=np.asarray(infos["answered"], bool).reshape(b, g, -1),
+            objective_mask=None if self._mask is None else np.asarray(self._mask, bool)[::g],
+            answers=[[list(answers[i * g + j]) for j in range(g)] for i in range(b)],
+        )

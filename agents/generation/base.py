@@ -1,0 +1,51 @@
+"""What every generation backend offers: token ids in, n sampled continuations out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from transformers import PreTrainedModel
+
+
+@dataclass(frozen=True)
+class Completion:
+    """One sampled continuation."""
+
+    token_ids: list[int]
+    """Includes the token that ended it, if one did."""
+    logprobs: list[float]
+    """Log-probability of each token in the distribution it was sampled from (after temperature and top-p)."""
+    finish_reason: Literal["stop", "length"]
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How to sample. `temperature` 0 is greedy, and its log-probabilities are those of temperature 1."""
+
+    max_tokens: int
+    temperature: float = 1.0
+    top_p: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.max_tokens < 1:
+            raise ValueError(f"max_tokens must be at least 1, not {self.max_tokens}")
+        if not self.temperature >= 0:
+            raise ValueError(f"temperature must be at least 0, not {self.temperature}")
+        if not 0 < self.top_p <= 1:
+            raise ValueError(f"top_p must be in (0, 1], not {self.top_p}")
+
+
+class Generator(Protocol):
+    """A generation backend."""
+
+    def generate(
+        self, prompts: Sequence[Sequence[int]], n: int, sampling: Sampling, seed: int
+    ) -> list[list[Completion]]:
+        """n continuations of each prompt. The same arguments give the same result; no global random state is used."""
+        ...
+
+    def sync(self, model: PreTrainedModel) -> None:
+        """Use these weights from now on."""
+        ...

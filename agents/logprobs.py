@@ -1,0 +1,95 @@
+"""Log-probabilities of response tokens, without ever holding all logits.
+
+The transformer's hidden states of the response tokens go through the output head a chunk at a time, and the backward
+pass computes each chunk's logits again. At a vocabulary of 150,000 a chunk of 4,096 tokens is 2.5 GB in float32; all
+logits of a batch would be many times that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+from transformers import PreTrainedModel
+
+from agents.generation import Completion
+
+
+@dataclass(frozen=True)
+class Sequences:
+    """n prompts with their responses, right-padded to t tokens."""
+
+    ids: Tensor
+    """(n, t)."""
+    attention: Tensor
+    """(n, t) 1 for real tokens."""
+    response: Tensor
+    """(n, t - 1) bool: position i predicts token i + 1, which belongs to the response."""
+
+    @property
+    def targets(self) -> Tensor:
+        """(tokens,) the response tokens, row by row."""
+        return self.ids[:, 1:][self.response]
+
+
+def pad_sequences(
+    prompts: Sequence[Sequence[int]], completions: Sequence[Completion], pad_id: int, device: torch.device
+) -> Sequences:
+    """Lay out n prompts and responses as one right-padded batch."""
+    longest = max(len(p) + len(c.token_ids) for p, c in zip(prompts, completions, strict=True))
+    ids = torch.full((len(prompts), longest), pad_id)
+    attention = torch.zeros((len(prompts), longest), dtype=torch.long)
+    response = torch.zeros((len(prompts), longest - 1), dtype=torch.bool)
+    for i, (prompt, completion) in enumerate(zip(prompts, completions, strict=True)):
+        start, end = len(prompt), len(prompt) + len(completion.token_ids)
+        ids[i, :end] = torch.tensor([*prompt, *completion.token_ids])
+        attention[i, :end] = 1
+        response[i, start - 1 : end - 1] = True
+    return Sequences(ids.to(device), attention.to(device), response.to(device))
+
+
+def response_logprobs(
+    model: PreTrainedModel, sequences: Sequences, temperature: float, chunk: int
+) -> tuple[Tensor, Tensor]:
+    """Log-probabilities (tokens,) of the response tokens at this temperature, and the entropies there (no gradient).
+
+    Tokens run row by row, as in `Sequences.targets`. Everything is float32.
+    """
+    hidden = model.base_model(
+        input_ids=sequences.ids, attention_mask=sequences.attention, use_cache=False
+    ).last_hidden_state  # (n, t, d)
+    states, targets = hidden[:, :-1][sequences.response], sequences.targets
+    head = model.get_output_embeddings()
+    logprobs, entropies = [], []
+    for start in range(0, len(targets), chunk):
+        part = (head, states[start : start + chunk], targets[start : start + chunk], temperature)
+        if torch.is_grad_enabled() and len(targets) > chunk:
+            lp, entropy = checkpoint(_chunk_logprobs, *part, use_reentrant=False)
+        else:
+            lp, entropy = _chunk_logprobs(*part)
+        logprobs.append(lp)
+        entropies.append(entropy)
+    return torch.cat(logprobs), torch.cat(entropies)
+
+
+def _chunk_logprobs(head: nn.Module, states: Tensor, targets: Tensor, temperature: float) -> tuple[Tensor, Tensor]:
+    logits = head(states).float() / temperature  # (chunk, v)
+    logp = logits.log_softmax(-1)
+    entropy = -(logp.detach().exp() * logp.detach()).sum(-1)
+    return logp.gather(-1, targets[:, None]).squeeze(-1), entropy
+
+
+@torch.no_grad()
+def check_head(model: PreTrainedModel) -> None:
+    """Raise ValueError if the model does more than `head(hidden)` to get its logits (soft-capping, scaling ...)."""
+    ids = torch.arange(4, device=model.device)[None]
+    whole = model(input_ids=ids, use_cache=False).logits.float()
+    hidden = model.base_model(input_ids=ids, use_cache=False).last_hidden_state
+    split = model.get_output_embeddings()(hidden).float()
+    if (whole - split).abs().max() > 1e-3 * whole.abs().max().clamp(min=1.0):
+        raise ValueError(
+            f"{type(model).__name__} transforms its logits after the output head, which the learner does not reproduce"
+        )

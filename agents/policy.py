@@ -1,0 +1,135 @@
+"""A policy: a causal language model and its tokenizer, from the hub, from a folder, or built in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+
+from vpo_envs.task import Message
+
+
+@dataclass
+class Policy:
+    """A model with its tokenizer, and where it came from (a hub id or a folder)."""
+
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+    source: str
+
+    @property
+    def context(self) -> int:
+        """Longest prompt and response together, in tokens."""
+        return int(getattr(self.model.config, "max_position_embeddings", None) or self.tokenizer.model_max_length)
+
+    @property
+    def end_ids(self) -> list[int]:
+        """The tokens that end a response."""
+        ids = self.model.generation_config.eos_token_id if self.model.generation_config is not None else None
+        ids = ids if ids is not None else self.tokenizer.eos_token_id
+        return [ids] if isinstance(ids, int) else list(ids or [])
+
+    def prompt_ids(self, messages: Sequence[Message]) -> list[int]:
+        """Token ids of a prompt, in the model's chat template with its thinking mode off; without one, as plain text."""
+        if self.tokenizer.chat_template is None:
+            text = "\n\n".join(m["content"] for m in messages) + "\n\n"
+            return list(self.tokenizer(text)["input_ids"])
+        encoded = self.tokenizer.apply_chat_template(
+            list(messages), add_generation_prompt=True, enable_thinking=False, return_dict=True
+        )
+        return list(encoded["input_ids"])
+
+    def encode_prompts(self, prompts: Sequence[Sequence[Message]], max_tokens: int, room: int) -> list[list[int]]:
+        """Token ids of many prompts; prompts with equal messages are encoded once.
+
+        Raises:
+            ValueError: a prompt longer than `max_tokens`, or one that leaves less than `room` tokens of the context.
+        """
+        cache: dict[str, list[int]] = {}
+        encoded = []
+        for i, messages in enumerate(prompts):
+            key = json.dumps(messages)
+            if key not in cache:
+                cache[key] = self.prompt_ids(messages)
+                if len(cache[key]) > max_tokens:
+                    raise ValueError(
+                        f"prompt {i} has {len(cache[key])} tokens, --prompt-tokens allows {max_tokens}; raise it, or use "
+                        "an easier environment (--env-args)"
+                    )
+                if len(cache[key]) + room > self.context:
+                    raise ValueError(
+                        f"prompt {i} has {len(cache[key])} tokens and responses up to {room}, the context of "
+                        f"{self.source} is {self.context}; lower --sampling.max-tokens or use a shorter prompt"
+                    )
+            encoded.append(cache[key])
+        return encoded
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of a response, without special tokens."""
+        return str(self.tokenizer.decode(list(ids), skip_special_tokens=True))
+
+    def save(self, folder: str | Path) -> None:
+        """Write an ordinary transformers folder."""
+        self.model.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+
+
+def builtin_folder(env_id: str, env_args: dict[str, Any]) -> Path:
+    """Folder of the shipped policy of an environment.
+
+    Raises:
+        ValueError: there is none, or it was made for other arguments of the environment.
+    """
+    name = env_id.rpartition(":")[2].removeprefix("vpo/")
+    folder = Path(str(resources.files("agents"))) / "policies" / name
+    command = f"python agents/warm_start.py --env {env_id}"
+    if not (folder / "config.json").is_file():
+        have = sorted(p.parent.name for p in folder.parent.glob("*/config.json"))
+        raise ValueError(
+            f"no built-in policy for {env_id} (there are: {', '.join(have) or 'none'}); name a model with --model, or "
+            f"make one with: {command}"
+        )
+    recipe = json.loads((folder / "recipe.json").read_text())
+    from agents.config import parse_pairs
+
+    made_for = parse_pairs(recipe["env_args"], "recipe.json")
+    asked = {k: v for k, v in env_args.items() if k in ("size", "slack")}
+    if wrong := {k: v for k, v in asked.items() if made_for.get(k) != v}:
+        raise ValueError(
+            f"the built-in policy of {env_id} was made for {made_for}, not {wrong}; use these arguments, another "
+            f"--model, or make one with: {command} --env-args " + " ".join(f"{k}={v}" for k, v in env_args.items())
+        )
+    return folder
+
+
+def load_policy(source: str, device: torch.device, dtype: torch.dtype) -> Policy:
+    """Load a model and tokenizer from a hub id or a folder.
+
+    Raises:
+        ValueError: the folder does not exist, or holds no model or no tokenizer; or the hub does not answer.
+    """
+    folder = Path(source)
+    looks_local = folder.exists() or source.startswith((".", "/", "~", "runs")) or source.count("/") > 1
+    if looks_local:
+        if not folder.is_dir():
+            raise ValueError(f"model folder {source} does not exist")
+        if not (folder / "config.json").is_file():
+            inside = sorted(p.parent.name for p in folder.glob("*/config.json"))
+            hint = f"; did you mean {folder / inside[0]}?" if inside else ""
+            raise ValueError(f"{source} holds no model (config.json is missing){hint}")
+        if not any((folder / name).is_file() for name in ("tokenizer.json", "tokenizer_config.json", "vocab.json")):
+            raise ValueError(f"{source} holds no tokenizer; save the model's tokenizer into the same folder")
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(source)
+        model = AutoModelForCausalLM.from_pretrained(source, dtype=dtype)
+    except OSError as error:
+        raise ValueError(f"cannot load the model {source!r}: {str(error).splitlines()[0]}") from error
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    return Policy(model.to(device).eval(), tokenizer, source)

@@ -1,0 +1,125 @@
+"""Make a built-in policy: supervised learning on a task's demonstrations, with always-new problems.
+
+    python agents/warm_start.py --env vpo/Maze-v0 --env-args size=6 slack=5
+
+The result is an ordinary transformers folder (model, tokenizer) plus `recipe.json`, which holds this command's options.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+import tyro
+from tqdm import tqdm
+from transformers import GPT2LMHeadModel, PreTrainedTokenizerFast
+
+from agents.builtin import END, build_model, build_tokenizer, examples
+from agents.config import parse_pairs
+from vpo_envs.registration import make_task
+
+EPOCHLESS = 10**9  # so many problems that none is seen twice
+STREAM = 10**7
+
+
+@dataclass
+class WarmStartConfig:
+    """Options of the warm start; saved as `recipe.json` beside the policy."""
+
+    env: str = "vpo/Maze-v0"
+    """Id of one of our text environments."""
+    env_args: tuple[str, ...] = ()
+    """Arguments of the environment, as name=value."""
+    output: str = ""
+    """Folder of the policy; default runs/policies/<environment>."""
+    answers: tuple[int, ...] = (1, 3)
+    """Numbers of answers that the demonstrations show, drawn evenly."""
+    steps: int = 3000
+    """Optimizer steps."""
+    batch: int = 64
+    """Examples in a step."""
+    lr: float = 2e-3
+    """Peak learning rate; warm-up over 100 steps, then cosine to a tenth."""
+    layers: int = 4
+    width: int = 128
+    heads: int = 4
+    context: int = 384
+    """Longest prompt and response together, in tokens."""
+    seed: int = 0
+
+
+def encode(
+    tokenizer: PreTrainedTokenizerFast, pairs: list[tuple[Any, str]]
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Right-padded ids (n, t), attention mask (n, t) and labels (n, t), -100 outside the responses."""
+    prompts = tokenizer.apply_chat_template([m for m, _ in pairs], add_generation_prompt=True)["input_ids"]
+    responses = tokenizer([response + END for _, response in pairs])["input_ids"]
+    length = max(len(p) + len(r) for p, r in zip(prompts, responses, strict=True))
+    ids = torch.full((len(pairs), length), tokenizer.pad_token_id)
+    mask = torch.zeros((len(pairs), length), dtype=torch.long)
+    labels = torch.full((len(pairs), length), -100)
+    for i, (p, r) in enumerate(zip(prompts, responses, strict=True)):
+        ids[i, : len(p) + len(r)] = torch.tensor(p + r)
+        mask[i, : len(p) + len(r)] = 1
+        labels[i, len(p) : len(p) + len(r)] = torch.tensor(r)
+    return ids, mask, labels
+
+
+def warm_start(config: WarmStartConfig) -> tuple[GPT2LMHeadModel, PreTrainedTokenizerFast]:
+    """Train a built-in policy from nothing. Deterministic for a given machine and number of threads."""
+    torch.manual_seed(config.seed)
+    task = make_task(config.env, num_problems=EPOCHLESS, **parse_pairs(config.env_args, "--env-args"))
+    tokenizer = build_tokenizer(task, config.answers)
+    model = build_model(tokenizer, layers=config.layers, width=config.width, heads=config.heads, context=config.context)
+    decay = [p for p in model.parameters() if p.ndim > 1]
+    plain = [p for p in model.parameters() if p.ndim <= 1]
+    groups = [{"params": decay, "weight_decay": 0.01}, {"params": plain, "weight_decay": 0.0}]
+    optimizer = torch.optim.AdamW(groups, lr=config.lr, betas=(0.9, 0.98), fused=True)
+
+    def schedule(step: int) -> float:
+        rise = min(1.0, (step + 1) / 100)
+        return rise * (0.1 + 0.45 * (1 + math.cos(math.pi * step / config.steps)))
+
+    scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, schedule)
+    # A batch holds one number of answers, so that little is padding; each number has its own stream of problems.
+    sources = [examples(task, Random(f"{config.seed} {m}"), m, start=i * STREAM) for i, m in enumerate(config.answers)]
+    progress = tqdm(range(config.steps), desc="warm start", unit="step")
+    smooth = None
+    for step in progress:
+        ids, mask, labels = encode(tokenizer, list(islice(sources[step % len(sources)], config.batch)))
+        hidden = model.transformer(input_ids=ids, attention_mask=mask).last_hidden_state[:, :-1]  # (n, t - 1, d)
+        wanted = labels[:, 1:] != -100
+        loss = F.cross_entropy(model.lm_head(hidden[wanted]), labels[:, 1:][wanted])
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+        scheduler.step()
+        smooth = loss.item() if smooth is None else 0.98 * smooth + 0.02 * loss.item()
+        progress.set_postfix(loss=f"{smooth:.3f}")
+    return model, tokenizer
+
+
+def main() -> None:
+    """The command line."""
+    config = tyro.cli(WarmStartConfig, description=__doc__)
+    start = time.perf_counter()
+    model, tokenizer = warm_start(config)
+    folder = Path(config.output or f"runs/policies/{config.env.removeprefix('vpo/')}")
+    folder.mkdir(parents=True, exist_ok=True)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    (folder / "recipe.json").write_text(json.dumps(asdict(config) | {"output": ""}, indent=2) + "\n")
+    print(f"{folder}: {model.num_parameters():,} weights, {time.perf_counter() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+"""What several test modules use."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import mo_gymnasium.wrappers
+
+from vpo_envs import Task
+from vpo_envs.answers import join_answers
+
+
+class LinearReward(mo_gymnasium.wrappers.LinearReward):
+    """MO-Gymnasium's LinearReward with arrays of its own in info.
+
+    Version 1.3.2 puts the same weight array into the info of every step, which Gymnasium's `check_env` rejects.
+    """
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        observation, reward, terminated, truncated, info = super().step(action)
+        info["vector_reward"] = info["vector_reward"].copy()
+        info["reward_weights"] = info["reward_weights"].copy()
+        return observation, float(reward), terminated, truncated, info
+
+
+def demonstrated_response(task: Task[Any], index: int, num_answers: int = 1, seed: int = 0) -> str:
+    """A whole response to problem `index` that holds `num_answers` of the task's own demonstrations."""
+    rng = Random(seed)
+    return join_answers(task, [task.demonstration(task[index], rng) for _ in range(num_answers)])

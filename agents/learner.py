@@ -49,9 +49,9 @@ def kl_estimate(logp: Tensor, ref_logp: Tensor) -> Tensor:
 class Learner:
     """Owns the optimizer and the frozen reference of one model."""
 
-    def __init__(self, model: PreTrainedModel, config: LearnerConfig, temperature: float, pad_id: int) -> None:
+    def __init__(self, model: PreTrainedModel, config: LearnerConfig, temperature: float) -> None:
         check_head(model)
-        self.model, self.config, self.temperature, self.pad_id = model, config, temperature, pad_id
+        self.model, self.config, self.temperature = model, config, temperature
         self.reference: PreTrainedModel | None = None
         if config.kl_coef > 0:
             self.reference = copy.deepcopy(model).eval().requires_grad_(False)
@@ -110,7 +110,7 @@ class Learner:
             part = where[first : first + self.config.micro_batch]
             completions = [rollouts.completions[b][g] for b, g in part]
             prompts = [rollouts.prompts[b] for b, _ in part]
-            yield part, pad_sequences(prompts, completions, self.pad_id, self.model.device), completions
+            yield part, pad_sequences(prompts, completions, self.model.device), completions
 
     def _loss(
         self,

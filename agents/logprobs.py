@@ -20,12 +20,14 @@ from agents.generation import Completion
 
 @dataclass(frozen=True)
 class Sequences:
-    """n prompts with their responses, right-padded to t tokens."""
+    """n prompts with their responses, right-padded to t tokens.
+
+    There is no attention mask: under causal attention no real token sees the padding behind it, and without a mask the
+    fast kernels apply. The padding repeats the row's first token, since the models warn about their own pad token.
+    """
 
     ids: Tensor
     """(n, t)."""
-    attention: Tensor
-    """(n, t) 1 for real tokens."""
     response: Tensor
     """(n, t - 1) bool: position i predicts token i + 1, which belongs to the response."""
 
@@ -36,19 +38,18 @@ class Sequences:
 
 
 def pad_sequences(
-    prompts: Sequence[Sequence[int]], completions: Sequence[Completion], pad_id: int, device: torch.device
+    prompts: Sequence[Sequence[int]], completions: Sequence[Completion], device: torch.device
 ) -> Sequences:
     """Lay out n prompts and responses as one right-padded batch."""
     longest = max(len(p) + len(c.token_ids) for p, c in zip(prompts, completions, strict=True))
-    ids = torch.full((len(prompts), longest), pad_id)
-    attention = torch.zeros((len(prompts), longest), dtype=torch.long)
+    ids = torch.zeros((len(prompts), longest), dtype=torch.long)
     response = torch.zeros((len(prompts), longest - 1), dtype=torch.bool)
     for i, (prompt, completion) in enumerate(zip(prompts, completions, strict=True)):
         start, end = len(prompt), len(prompt) + len(completion.token_ids)
+        ids[i] = prompt[0]
         ids[i, :end] = torch.tensor([*prompt, *completion.token_ids])
-        attention[i, :end] = 1
         response[i, start - 1 : end - 1] = True
-    return Sequences(ids.to(device), attention.to(device), response.to(device))
+    return Sequences(ids.to(device), response.to(device))
 
 
 def response_logprobs(
@@ -58,9 +59,7 @@ def response_logprobs(
 
     Tokens run row by row, as in `Sequences.targets`. Everything is float32.
     """
-    hidden = model.base_model(
-        input_ids=sequences.ids, attention_mask=sequences.attention, use_cache=False
-    ).last_hidden_state  # (n, t, d)
+    hidden = model.base_model(input_ids=sequences.ids, use_cache=False).last_hidden_state  # (n, t, d)
     states, targets = hidden[:, :-1][sequences.response], sequences.targets
     head = model.get_output_embeddings()
     logprobs, entropies = [], []

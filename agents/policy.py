@@ -133,3 +133,22 @@ def load_policy(source: str, device: torch.device, dtype: torch.dtype) -> Policy
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     return Policy(model.to(device).eval(), tokenizer, source)
+
+
+def open_policy(source: str, env_id: str, env_args: dict[str, Any], device: str, dtype: str) -> Policy:
+    """Load the policy that the options name; "builtin" is the environment's own (`builtin_folder`).
+
+    Raises:
+        ValueError: see `load_policy` and `builtin_folder`; or a device that is not there.
+    """
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        place = torch.device(device)
+        torch.empty(0, device=place)
+    except (RuntimeError, AssertionError) as error:
+        raise ValueError(f"--device {device}: {str(error).splitlines()[0]}") from error
+    if dtype == "auto":
+        dtype = "float32" if place.type == "cpu" else "bfloat16"
+    folder = str(builtin_folder(env_id, env_args)) if source == "builtin" else source
+    return load_policy(folder, place, getattr(torch, dtype))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import argparse
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import torch
 
 from agents.config import LearnerConfig, Preset, SamplingConfig, TrainConfig
+from agents.run import load_config
 
 
 def resolve_preset(preset: Preset) -> Preset:
@@ -28,6 +31,22 @@ def preset_defaults(preset: Preset, env: str) -> TrainConfig:
     if name not in makers:
         raise ValueError(f"--preset must be auto, laptop or paper, not {preset!r}")
     return makers[name](TrainConfig(env=env, preset=name))
+
+
+def command_line_defaults(arguments: Sequence[str]) -> TrainConfig:
+    """The defaults that a command line starts from: of its preset and environment, or those of the run it resumes.
+
+    Raises:
+        ValueError: an unknown preset, or a folder to resume that holds no run.
+    """
+    peek = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    peek.add_argument("--preset", default="auto")
+    peek.add_argument("--env", default=TrainConfig.env)
+    peek.add_argument("--resume", default=None)
+    known, _ = peek.parse_known_args(list(arguments))
+    if known.resume not in (None, "None"):
+        return replace(load_config(Path(known.resume)), resume=known.resume)
+    return preset_defaults(known.preset, known.env)
 
 
 def _laptop(config: TrainConfig) -> TrainConfig:

@@ -115,3 +115,10 @@ def test_the_mask_of_one_group_does_not_change_another(sampler: str) -> None:
 def test_errors(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         draw(full(1, 2), **options)
+
+
+@pytest.mark.parametrize(("seed", "uniform"), [(84, 0.0), (80, 1 - 2**-24)])
+def test_the_ends_of_the_unit_interval_do_no_harm(seed: int, uniform: float) -> None:
+    """These seeds draw the smallest and the largest float32 that a uniform can be: logarithms -inf and almost 0."""
+    assert (torch.rand(200_000, generator=torch.Generator().manual_seed(seed)) == uniform).any()
+    assert (draw(full(1, 1), 200_000, seed=seed, dtype=torch.float32) == 1).all()

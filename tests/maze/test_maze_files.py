@@ -67,6 +67,7 @@ def test_byte_order_mark_carriage_returns_and_blank_lines_are_no_fault(tmp_path)
         ({"grid": ["S", "E"], "max_steps": 5}, "field 'grid' must be a string, got list"),
         ({"grid": "S E", "max_steps": 0}, "field 'max_steps' must be at least 1, got 0"),
         ({"grid": "S E", "max_steps": -3}, "field 'max_steps' must be at least 1, got -3"),
+        ({"grid": "S E", "max_steps": 1_000_001}, "field 'max_steps' must be at most 1,000,000, got 1000001"),
         ({"grid": "S E", "max_steps": 2.5}, "field 'max_steps' must be a whole number, got 2.5"),
         ({"grid": "S E", "max_steps": True}, "field 'max_steps' must be a whole number, got True"),
         ({"grid": "S E", "max_steps": None}, "field 'max_steps' must be a whole number, got None"),

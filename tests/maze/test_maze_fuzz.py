@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vpo_envs.maze import MazeTask
+from vpo_envs.maze.task import parse_moves
 from vpo_envs.scoring import score_responses
 
 FRAGMENTS = (
@@ -58,3 +59,10 @@ def test_every_walk_is_weakly_dominated_by_the_front(moves, problem):
 def test_wrapping_an_answer_and_extracting_it_gives_it_back(text):
     task = TASKS["linear"]
     assert task.extract(task.wrap(text)) == text
+
+
+@given(text=st.one_of(st.text(st.characters(max_codepoint=127)), texts))
+@settings(max_examples=300, deadline=None)
+def test_plain_and_other_text_is_cut_into_words_by_the_same_rule(text):
+    # A letter outside ASCII, as a word of its own, takes the general way.
+    assert parse_moves(text) == parse_moves(text + " é")

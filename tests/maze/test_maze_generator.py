@@ -143,6 +143,17 @@ def test_a_maze_depends_on_nothing_but_the_arguments():
     assert prints == {f"{[(MazeTask()[i].rows, MazeTask()[i].max_steps) for i in range(5)]}\n"}
 
 
+def test_an_endless_split_keeps_a_bounded_number_of_mazes(monkeypatch):
+    monkeypatch.setattr("vpo_envs.maze.task.CACHED_MAZES", 4)
+    task = MazeTask(size=5, num_problems=10**9)
+    first = task[0]
+    for i in range(10**9 - 6, 10**9):
+        assert task[i] is task[i]
+    assert len(task._generated) == 4
+    assert task[0] == first
+    assert task[0] is not first
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
@@ -151,6 +162,7 @@ def test_a_maze_depends_on_nothing_but_the_arguments():
         ({"slack": -1}, "slack must be"),
         ({"num_problems": 0}, "num_problems must be"),
         ({"num_problems": 2.5}, "num_problems must be"),
+        ({"num_problems": True}, "num_problems must be"),
         ({"score_mode": "quadratic"}, "score_mode must be 'linear' or 'convex_bonus', not 'quadratic'"),
         ({"split": "validation"}, "split must be 'train' or 'test', not 'validation'"),
         ({"data": "hub"}, "no published maze data set"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from random import Random
 
 from vpo_envs.maze.board import MOVES, Maze
@@ -19,7 +20,7 @@ def careless_route(maze: Maze, rng: Random) -> str:
         return "UP"
     names = {d: name for name, d in MOVES.items()}
     words = []
-    for here, there in zip(cells, cells[1:], strict=False):
+    for here, there in pairwise(cells):
         (r, c), (rr, cc) = divmod(here, maze.width), divmod(there, maze.width)
         words.append(f"{names[rr - r, cc - c]} ({rr},{cc})")
     return " ".join(words)

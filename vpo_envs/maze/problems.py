@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,6 +14,7 @@ from vpo_envs.maze.generator import generate_maze
 from vpo_envs.task import Split
 
 TEST_SHARE = 8  # one grid in so many belongs to the test split
+MAX_STEPS = 1_000_000  # of a maze from a file; time and memory of a walk grow with it
 
 
 def belongs_to(maze: Maze) -> Split:
@@ -42,19 +44,26 @@ def load_mazes(path: str | Path) -> list[Maze]:
         raise FileNotFoundError(f"maze file {path} does not exist")
     mazes: list[Maze] = []
     faults: list[str] = []
-    with path.open(encoding="utf-8-sig", newline=None) as lines:
-        for number, line in enumerate(lines, start=1):
-            if line.strip():
-                try:
-                    mazes.append(parse_row(json.loads(line)))
-                except ValueError as error:  # JSONDecodeError is one
-                    faults.append(f"row {number}: {error}")
+    # Bytes, so that a line that is not UTF-8 is a fault of that line and not of the whole file.
+    for number, line in enumerate(path.read_bytes().removeprefix(BOM_UTF8).splitlines(), start=1):
+        if line.strip():
+            try:
+                mazes.append(parse_row(_parse_json(line)))
+            except ValueError as error:
+                faults.append(f"row {number}: {error}")
     if faults:
         shown = "\n  ".join(faults[:10]) + ("\n  ..." if len(faults) > 10 else "")
         raise ValueError(f"{path}: {len(faults)} bad row(s), nothing was loaded\n  {shown}")
     if not mazes:
         raise ValueError(f'{path}: no mazes; a row is {{"grid": "S . #\\n. . E", "max_steps": 9}}')
     return mazes
+
+
+def _parse_json(line: bytes) -> Any:
+    try:
+        return json.loads(line.decode())
+    except (ValueError, RecursionError) as error:  # UnicodeDecodeError and JSONDecodeError are ValueErrors
+        raise ValueError(f"not a line of JSON in UTF-8 ({error})") from None
 
 
 def parse_row(row: Any) -> Maze:
@@ -71,6 +80,8 @@ def parse_row(row: Any) -> Maze:
         raise ValueError(f"field 'max_steps' must be a whole number, got {budget!r}")
     if budget < 1:
         raise ValueError(f"field 'max_steps' must be at least 1, got {budget}")
+    if budget > MAX_STEPS:
+        raise ValueError(f"field 'max_steps' must be at most {MAX_STEPS:,}, got {budget}")
     rows = tuple("".join(line.split()) for line in grid.strip().splitlines())
     if not rows or not rows[0]:
         raise ValueError("field 'grid' is empty")

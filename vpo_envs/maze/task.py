@@ -19,6 +19,9 @@ from vpo_envs.maze.render import draw_ansi, draw_rgb
 from vpo_envs.maze.rewards import ScoreMode, reward_of, route, walk
 from vpo_envs.task import Message, Objective, Split, Task
 
+CACHED_MAZES = 8192
+"""Generated mazes that a task keeps; with more, the oldest is dropped and generated again when it is asked for."""
+
 _NOTHING = (0.0, 0.0, 0.0, 0.0)
 
 
@@ -44,8 +47,8 @@ class MazeTask(Task[Maze]):
     | `avoid_lava` | 1 - share of the lava cells stepped on                                 |
 
     All are 0 unless E is reached. A blocked move costs a step; the walk ends on E; an item counts once. Where a maze
-    from a file has no gold (diamonds, lava), the share picked up (avoided) is 1. `score_mode="convex_bonus"` squares the
-    shares of gold and diamond, multiplies them by 1.5 if the bonus was visited, and clips at 1.
+    from a file has no gold (diamonds, lava), the share picked up (avoided) is 1. `score_mode="convex_bonus"` squares
+    the shares of gold and diamond, multiplies them by 1.5 if the bonus was visited, and clips at 1.
 
     ## Arguments
     * `split`: "train" or "test"; no grid is in both.
@@ -77,24 +80,24 @@ class MazeTask(Task[Maze]):
         num_problems: int | None = None,
     ) -> None:
         super().__init__(split, data)
-        if not isinstance(size, int) or not MIN_SIZE <= size <= 64:
+        if not _whole(size) or not MIN_SIZE <= size <= 64:
             raise ValueError(f"Maze: size must be a whole number from {MIN_SIZE} to 64, not {size!r}")
-        if not isinstance(slack, int) or slack < 0:
+        if not _whole(slack) or slack < 0:
             raise ValueError(f"Maze: slack must be a whole number of at least 0, not {slack!r}")
         if score_mode not in ("linear", "convex_bonus"):
             raise ValueError(f"Maze: score_mode must be 'linear' or 'convex_bonus', not {score_mode!r}")
         if data == "hub":
             raise ValueError("Maze: there is no published maze data set; leave data=None or name a JSON-lines file")
-        if num_problems is not None and num_problems < 1:
-            raise ValueError(f"Maze: num_problems must be at least 1, not {num_problems!r}")
+        if num_problems is not None and (not _whole(num_problems) or num_problems < 1):
+            raise ValueError(f"Maze: num_problems must be a whole number of at least 1, not {num_problems!r}")
         self.size, self.slack, self.score_mode = size, slack, score_mode
-        self._mazes: dict[int, Maze] = {}
-        if data is None:
-            self._length = num_problems or (1000 if split == "train" else 100)
+        # A file is held as it is; generated mazes come and go, so that a split may be as long as one likes.
+        self._loaded: list[Maze] | None = None if data is None else load_mazes(data)[:num_problems]
+        self._generated: dict[int, Maze] = {}
+        if self._loaded is not None:
+            self._length = len(self._loaded)
         else:
-            loaded = load_mazes(data)[:num_problems]
-            self._mazes = dict(enumerate(loaded))
-            self._length = len(loaded)
+            self._length = num_problems or (1000 if split == "train" else 100)
 
     def __len__(self) -> int:
         return self._length
@@ -102,9 +105,15 @@ class MazeTask(Task[Maze]):
     def __getitem__(self, index: int) -> Maze:
         if not 0 <= index < self._length:
             raise IndexError(f"maze {index} of {self._length}")
-        if index not in self._mazes:
-            self._mazes[index] = generated_maze(self.split, index, self.size, self.slack)
-        return self._mazes[index]
+        if self._loaded is not None:
+            return self._loaded[index]
+        maze = self._generated.get(index)
+        if maze is None:
+            maze = generated_maze(self.split, index, self.size, self.slack)
+            if len(self._generated) >= CACHED_MAZES:
+                self._generated.pop(next(iter(self._generated)), None)  # the oldest
+            self._generated[index] = maze
+        return maze
 
     def messages(self, problem: Maze, num_answers: int = 1, weights: Sequence[float] | None = None) -> list[Message]:
         # The grid comes early and what depends on the number of answers comes last, so that prompts share a prefix.
@@ -115,8 +124,8 @@ class MazeTask(Task[Maze]):
             grid,
             "Tiles: . floor, # wall, G gold, D diamond, L lava, B bonus. Cells are (row,column), from (0,0).",
             "Moves: UP, DOWN, LEFT, RIGHT. A move into a wall or off the grid costs a step and goes nowhere.",
-            "The route must reach E within the steps. Also wanted: much gold, many diamonds, little lava. Not all of it "
-            "fits into one route.",
+            "The route must reach E within the steps. Also wanted: much gold, many diamonds, little lava. Not all of "
+            "it fits into one route.",
         ]
         if num_answers == 1:
             lines.append("Write the moves inside <answer> and </answer>, each followed by the cell it leads to.")
@@ -157,11 +166,15 @@ class MazeTask(Task[Maze]):
     def render(
         self, problem: Maze, answers: Sequence[str | None], rewards: NDArray[np.float32], mode: str = "ansi"
     ) -> Any:
-        """ "ansi": the grid and, for each answer, its route on the grid and its rewards. "rgb_array": uint8 (h, w, 3)."""
+        """The maze and the routes of the answers: text with rewards ("ansi"), or uint8 (h, w, 3) ("rgb_array")."""
         routes = [[] if a is None else route(problem, parse_moves(a)) for a in answers]
         if mode == "rgb_array":
             return draw_rgb(problem, routes)
         return draw_ansi(problem, routes, rewards, [o.name for o in self.objectives])
+
+
+def _whole(number: object) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool)
 
 
 def _words(text: str) -> list[str]:
@@ -171,5 +184,15 @@ def _words(text: str) -> list[str]:
 
 def parse_moves(answer: str) -> list[int]:
     """The moves in an answer as indices into UP, DOWN, LEFT, RIGHT; all other words are ignored."""
-    index = MOVE_INDEX
-    return [index[word] for word in _words(answer) if word in index]
+    if answer.isascii():  # nearly always, and then bytes are the faster way to the same words
+        moves = map(_ASCII_MOVE, answer.encode().translate(_ASCII_WORDS).split())
+        return [move for move in moves if move is not None]
+    return [MOVE_INDEX[word] for word in _words(answer) if word in MOVE_INDEX]
+
+
+# Upper case, and a space for what separates words in `_words`: commas, angle brackets, and four control characters that
+# are white space in a str but not in bytes.
+_ASCII_WORDS = bytes(
+    32 if chr(i) in ",<>" or 28 <= i <= 31 else ord(chr(i).upper()) if i < 128 else i for i in range(256)
+)
+_ASCII_MOVE = {name.encode(): i for name, i in MOVE_INDEX.items()}.get

@@ -1,0 +1,28 @@
+"""What all command lines share: mistakes of the user are one line on standard error, not a traceback."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+USAGE_ERROR, INTERRUPTED = 2, 130  # the codes that shells and argparse use
+
+
+def run_cli(main: Callable[[], object]) -> None:
+    """Call `main`; a ValueError becomes `error: ...` and exit code 2, Ctrl-C exit code 130.
+
+    Every other exception, and in development mode (`python -X dev`) a ValueError too, keeps its traceback.
+
+    Raises:
+        SystemExit: as above.
+    """
+    try:
+        main()
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        raise SystemExit(INTERRUPTED) from None
+    except ValueError as error:
+        if sys.flags.dev_mode:
+            raise
+        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
+        raise SystemExit(USAGE_ERROR) from None

@@ -1,0 +1,151 @@
+"""A run's folder: its configuration, and whether it may be resumed with another one."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+import typing
+from dataclasses import asdict, dataclass, is_dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from agents.advantages import ONE_ANSWER, estimator_options
+from agents.checkpoint import Checkpoint, latest_checkpoint
+from agents.config import TrainConfig, parse_pairs
+
+T = TypeVar("T")
+
+MAY_CHANGE = frozenset({"resume", "output", "name", "threads", "steps", "checkpoint_every", "keep_checkpoints",
+                        "final_evaluation", "evaluation"})  # fmt: skip
+"""Options that do not touch what a step computes; all others must stay as they were."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that is about to start or go on."""
+
+    folder: Path
+    config: TrainConfig
+    checkpoint: Checkpoint | None
+
+    @property
+    def first_step(self) -> int:
+        return 0 if self.checkpoint is None else self.checkpoint.step
+
+
+def complete(config: TrainConfig) -> TrainConfig:
+    """Fill in the defaults that follow from other options, and check those that can be checked without a model.
+
+    Raises:
+        ValueError: an unknown method or option of it, or numbers that do not fit together.
+    """
+    options = parse_pairs(config.method_args, "--method-args")
+    if unknown := sorted(options.keys() - estimator_options(config.method).keys()):
+        known = ", ".join(estimator_options(config.method)) or "none"
+        raise ValueError(f"--method-args: {config.method} has no option {', '.join(unknown)} (it has: {known})")
+    m = config.num_answers if config.num_answers is not None else (1 if config.method in ONE_ANSWER else 3)
+    if m < 1:
+        raise ValueError(f"--num-answers must be at least 1, not {m}")
+    if config.method in ONE_ANSWER and m != 1:
+        raise ValueError(f"--method {config.method} trains on single answers: use --num-answers 1, not {m}")
+    if config.answers_per_prompt % m or config.answers_per_prompt // m < 2:
+        raise ValueError(
+            f"--answers-per-prompt {config.answers_per_prompt} must be at least two rollouts of --num-answers {m} each"
+        )
+    for name in ("prompts", "epochs", "checkpoint_every"):
+        if getattr(config, name) < 1:
+            raise ValueError(f"--{name.replace('_', '-')} must be at least 1, not {getattr(config, name)}")
+    if config.steps is not None and config.steps < 1:
+        raise ValueError(f"--steps must be at least 1, not {config.steps}")
+    learner, sampling = config.learner, config.sampling
+    if sampling.temperature <= 0:
+        raise ValueError(f"--sampling.temperature must be above 0 in training, not {sampling.temperature}")
+    if sampling.top_p < 1 and learner.tis_cap is not None:
+        raise ValueError(
+            f"--sampling.top-p {sampling.top_p} samples from another distribution than the learner differentiates, and "
+            "importance sampling between them is undefined: use --sampling.top-p 1 or --learner.tis-cap None"
+        )
+    if learner.dual_clip <= 1:
+        raise ValueError(f"--learner.dual-clip must exceed 1, not {learner.dual_clip}")
+    return replace(config, num_answers=m)
+
+
+def open_run(config: TrainConfig) -> Run:
+    """Make the folder of a new run, or open the one named by `config.resume`.
+
+    Raises:
+        ValueError: the folder to resume holds no run or no checkpoint, or its configuration differs in an option that
+            must not change (all such options are named with both values).
+    """
+    if config.resume is None:
+        name = config.name or "-".join(
+            [config.env.rpartition("/")[2], config.method, f"seed{config.seed}", time.strftime("%Y%m%d-%H%M%S")]
+        )
+        folder = Path(config.output) / name
+        if (folder / "config.json").exists():
+            raise ValueError(f"{folder} is a run already: go on with --resume {folder}, or choose another --name")
+        folder.mkdir(parents=True, exist_ok=True)
+        save_config(config, folder)
+        return Run(folder, config, None)
+    folder = Path(config.resume)
+    saved = load_config(folder)
+    changed = [
+        f"{key}: {old!r} -> {new!r}"
+        for key, old, new in _differences(asdict(saved), asdict(config))
+        if key.partition(".")[0] not in MAY_CHANGE
+    ]
+    if changed:
+        raise ValueError(f"{folder} cannot be resumed with another configuration: " + "; ".join(changed))
+    checkpoint = latest_checkpoint(folder / "checkpoints")
+    if checkpoint is None:
+        raise ValueError(f"{folder} has no checkpoint yet; start the run again under another --name")
+    if config.steps is not None and config.steps != saved.steps:
+        save_config(replace(config, resume=None), folder)
+    return Run(folder, config, checkpoint)
+
+
+def save_config(config: TrainConfig, folder: Path) -> None:
+    (folder / "config.json").write_text(json.dumps(asdict(config), indent=2) + "\n")
+
+
+def load_config(folder: Path) -> TrainConfig:
+    """The configuration of a run.
+
+    Raises:
+        ValueError: the folder holds no run, or a `config.json` that is not one of ours.
+    """
+    path = folder / "config.json"
+    if not path.is_file():
+        raise ValueError(f"{folder} is not a run (no config.json)")
+    try:
+        return _from_dict(TrainConfig, json.loads(path.read_text()))
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{path} is not a training configuration: {error}") from error
+
+
+def _from_dict(cls: type[T], data: dict[str, Any]) -> T:
+    hints = typing.get_type_hints(cls)
+    known = {f.name for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
+    if unknown := sorted(set(data) - known):
+        raise ValueError(f"unknown option(s) {', '.join(unknown)}")
+    values: dict[str, Any] = {}
+    for name, value in data.items():
+        if is_dataclass(hints[name]) and isinstance(value, dict):
+            values[name] = _from_dict(hints[name], value)  # type: ignore[arg-type]
+        else:
+            values[name] = tuple(value) if isinstance(value, list) else value
+    return cls(**values)
+
+
+def _differences(old: dict[str, Any], new: dict[str, Any], prefix: str = "") -> list[tuple[str, Any, Any]]:
+    found: list[tuple[str, Any, Any]] = []
+    for key in old:
+        if isinstance(old[key], dict):
+            found += _differences(old[key], new[key], f"{prefix}{key}.")
+        elif old[key] != new[key]:
+            found.append((prefix + key, old[key], new[key]))
+    return found
+
+
+__all__ = ["Run", "complete", "load_config", "open_run", "save_config"]

@@ -1,0 +1,39 @@
+"""Which problems a step asks, and the random seeds it uses: functions of (seed, step), so that a resumed run repeats them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+def problems_of_step(step: int, prompts: int, num_problems: int | None, seed: int) -> list[int]:
+    """The problems of a step: every problem once before any comes again, in an order that is new for each epoch.
+
+    Environments without a fixed number of problems get a new seed for every prompt of a run.
+    """
+    positions = range(step * prompts, (step + 1) * prompts)
+    if num_problems is None:
+        return [seed * 10_000_000 % TRAIN_SEEDS + p for p in positions]
+    order: dict[int, np.ndarray] = {}
+    chosen = []
+    for position in positions:
+        epoch, place = divmod(position, num_problems)
+        if epoch not in order:
+            order[epoch] = np.random.default_rng([seed, epoch]).permutation(num_problems)
+        chosen.append(int(order[epoch][place]))
+    return chosen
+
+
+TRAIN_SEEDS = 900_000_000  # training seeds of foreign environments stay below their test seeds
+
+
+def steps_for(epochs: int, prompts: int, num_problems: int) -> int:
+    """Steps that ask every problem `epochs` times."""
+    return math.ceil(epochs * num_problems / prompts)
+
+
+def seed_of_step(seed: int, step: int, purpose: str) -> int:
+    """A seed for one purpose ("generation", "weights") in one step."""
+    words = [seed, step, *purpose.encode()]
+    return int(np.random.SeedSequence(words).generate_state(1, np.uint64)[0] >> np.uint64(2))

@@ -1,0 +1,39 @@
+"""What a training step reports: everything but timings is a function of the run's configuration and the step."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from agents.advantages import RewardBatch
+from agents.rollout import Rollouts
+from vpo_envs.metrics import diversity
+
+
+def rollout_metrics(
+    rollouts: Rollouts, batch: RewardBatch, advantages: Tensor, objectives: list[str]
+) -> dict[str, float]:
+    """Means over the rollouts of a step.
+
+    `score/answer`: reference scalar of an answer (absent ones count with what the batch gives them);
+    `score/best_of_set`: best answer of a rollout; `score/best_of_group`: best answer of all G x m;
+    `reward/<objective>`: mean over answers; `diversity/group`: mean pairwise L1 distance between the reward vectors of
+    a group; `group/zero_advantage`: share of groups that give no gradient.
+    """
+    scalars = batch.scalars()  # (B, G, m)
+    rewards = batch.rewards  # (B, G, m, k)
+    b, g, m, k = rewards.shape
+    completions = [c for group in rollouts.completions for c in group]
+    metrics = {
+        "score/answer": scalars.mean(),
+        "score/best_of_set": scalars.amax(-1).mean(),
+        "score/best_of_group": scalars.flatten(1).amax(-1).mean(),
+        "answered": batch.answered.float().mean(),
+        "group/zero_advantage": (advantages.reshape(b, -1).abs().amax(-1) == 0).float().mean(),
+        "response/tokens": sum(len(c.token_ids) for c in completions) / len(completions),
+        "response/truncated": sum(c.finish_reason == "length" for c in completions) / len(completions),
+        "diversity/group": diversity(rewards.reshape(b, g * m, k).cpu().numpy()).mean(),
+    }
+    for name, values in zip(objectives, rewards.unbind(-1), strict=True):
+        metrics[f"reward/{name}"] = values.mean()
+    return {name: float(torch.as_tensor(value)) for name, value in metrics.items()}

@@ -33,7 +33,7 @@ def save_checkpoint(
 ) -> Checkpoint:
     """Write `folder/step-000123` and delete all but the newest `keep`."""
     folder.mkdir(parents=True, exist_ok=True)
-    for stale in folder.glob(".*"):
+    for stale in folder.glob(f".*{PREFIX}*"):
         shutil.rmtree(stale)
     final = folder / f"{PREFIX}{step:06d}"
     partial = folder / f".{final.name}"
@@ -52,11 +52,11 @@ def save_checkpoint(
         _flush(file)
     _flush(partial)
     if final.exists():
-        shutil.rmtree(final)
+        _delete(final)
     partial.rename(final)
     _flush(folder)
     for old in _whole(folder)[:-keep] if keep > 0 else []:
-        shutil.rmtree(old.folder)
+        _delete(old.folder)
     return Checkpoint(final, step)
 
 
@@ -69,9 +69,12 @@ def latest_checkpoint(folder: Path) -> Checkpoint | None:
 def load_checkpoint(checkpoint: Checkpoint, model: PreTrainedModel) -> dict[str, Any]:
     """Put the weights into the model and return the learner's state."""
     tensors = load_file(checkpoint.folder / "model.safetensors")
-    missing, unexpected = model.load_state_dict(tensors, strict=False)
+    try:
+        missing, unexpected = model.load_state_dict(tensors, strict=False)
+    except RuntimeError as error:  # shapes
+        raise ValueError(f"{checkpoint.folder} belongs to another model: {error}") from error
     model.tie_weights()
-    tied = set(getattr(model, "all_tied_weights_keys", None) or getattr(model, "_tied_weights_keys", None) or [])
+    tied = set(model.all_tied_weights_keys)  # of this model; empty where the head has weights of its own
     if unexpected or set(missing) - tied:
         raise ValueError(f"{checkpoint.folder} belongs to another model: {sorted(set(missing) - tied) + unexpected}")
     state: dict[str, Any] = torch.load(checkpoint.folder / "learner.pt", weights_only=True, map_location=model.device)
@@ -81,6 +84,13 @@ def load_checkpoint(checkpoint: Checkpoint, model: PreTrainedModel) -> dict[str,
 def _whole(folder: Path) -> list[Checkpoint]:
     found = [Checkpoint(p, int(p.name.removeprefix(PREFIX))) for p in folder.glob(f"{PREFIX}*") if p.is_dir()]
     return sorted(found, key=lambda checkpoint: checkpoint.step)
+
+
+def _delete(folder: Path) -> None:
+    """Hidden first: a deletion that is cut short must not leave half a checkpoint under its name."""
+    hidden = folder.with_name(f".old-{folder.name}")
+    folder.rename(hidden)
+    shutil.rmtree(hidden)
 
 
 def _flush(path: Path) -> None:

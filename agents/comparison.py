@@ -61,9 +61,9 @@ class Comparison:
     def equal_token_ks(self) -> list[int]:
         """How many of its answers each policy affords on the budget of the most economical one.
 
-        The budget is the smallest number of tokens that any policy generated for all its answers. A policy whose answers
-        take t tokens on average (reasoning, tags and absent answers included, prompts not) affords k = budget / t,
-        rounded down and at least 1; the most economical policy affords all its answers.
+        The budget is the smallest number of tokens that any policy generated for all its answers. A policy whose
+        answers take t tokens on average (reasoning, tags and absent answers included, prompts not) affords
+        k = budget / t, rounded down and at least 1; the most economical policy affords all its answers.
         """
         totals = [int(r.tokens.sum()) for r in self.results]
         return [max(1, r.config.answers * min(totals) // t) for r, t in zip(self.results, totals, strict=True)]
@@ -115,7 +115,9 @@ class Comparison:
         ks, intervals = first.ks, "±: half of the 95% interval over problems"
         tables = [
             self._best_table(f"Best of k answers, reference weights ({intervals})", "best", ks, 1),
-            self._best_table(f"Best of k answers, mean over {first.config.weights} random weightings", "ew_best", ks, 2),
+            self._best_table(
+                f"Best of k answers, mean over {first.config.weights} random weightings", "ew_best", ks, 2
+            ),
         ]
         objectives = [f"objective/{name}" for name in first.objectives]
         shown = [name for name in objectives[:MAX_COLUMNS] if name in self.metrics[0]]
@@ -171,7 +173,7 @@ class Comparison:
         }
         table = _table(f"Minus {self.names[0]} (paired 95% interval)", "policy", *columns.values())
         for name, row in zip(self.names[1:], self.differences, strict=True):
-            cells = [f"{e.value:+.3f} [{e.low:+.3f}, {e.high:+.3f}]" for e in (row[c] for c in columns)]
+            cells = [f"{e.value:+.3f}\n[{e.low:+.3f}, {e.high:+.3f}]" for e in (row[c] for c in columns)]
             table.add_row(name, *cells)
         return table
 
@@ -182,8 +184,8 @@ class Comparison:
             console = Console(file=console.file, width=140)
         first = self.results[0]
         console.print(
-            f"{first.env} {' '.join(first.env_args)}: {len(first.problems)} test problems, {first.config.answers} answers "
-            f"each, temperature {first.config.temperature}, top-p {first.config.top_p}",
+            f"{' '.join([first.env, *first.env_args])}: {len(first.problems)} test problems, "
+            f"{first.config.answers} answers each, temperature {first.config.temperature}, top-p {first.config.top_p}",
             highlight=False,
         )
         for table in self.tables():

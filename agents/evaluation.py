@@ -201,12 +201,12 @@ class PolicyResult:
         """Every metric's mean over the problems, with its interval.
 
         Names: `best@k` under the reference weights and `ew_best@k` in expectation over random ones, of k answers drawn
-        from the pool; `best_of_set`, `ew_best_of_set`: of the m answers of one response; `pass@k` where a perfect answer
-        can exist; `objective/<name>`: mean over answers, absent ones at the lower bound; `diversity`: mean L1 distance
-        of two given answers; `pareto_count`, `pareto_share`: different Pareto-optimal reward vectors of the pool, and
-        the answers that attain one; `hypervolume`: above a point 0.1 below the lower bound; with an exact front
-        `regret`, `ew_regret` of the whole pool and `front_found`, the share of the front that it attains; `answered`;
-        `finished`; `tokens_per_answer`.
+        from the pool; `best_of_set`, `ew_best_of_set`: of the m answers of one response; `pass@k` where a perfect
+        answer can exist; `objective/<name>`: mean over answers, absent ones at the lower bound; `diversity`: mean L1
+        distance of two given answers; `pareto_count`, `pareto_share`: different Pareto-optimal reward vectors of the
+        pool, and the answers that attain one; `hypervolume`: above a point 0.1 below the lower bound; with an exact
+        front `regret`, `ew_regret` of the whole pool and `front_found`, the share of the front that it attains;
+        `answered`; `finished`: responses that ended before the token limit; `tokens_per_answer`.
         """
         return {name: estimate_mean(values) for name, values in self.per_prompt.items()}
 
@@ -309,8 +309,8 @@ def _check(config: EvaluationConfig, num_answers: int) -> None:
         raise ValueError(f"evaluation: ks must be whole numbers of at least 1, not {config.ks}")
     if num_answers < 1 or config.answers % num_answers:
         raise ValueError(
-            f"evaluation: {config.answers} answers cannot be sampled as responses of {num_answers} answers each; choose "
-            f"a multiple of {max(1, num_answers)}"
+            f"evaluation: {config.answers} answers cannot be sampled as responses of {num_answers} answers each; "
+            f"choose a multiple of {max(1, num_answers)}"
         )
 
 

@@ -43,7 +43,7 @@ def kl_estimate(logp: Tensor, ref_logp: Tensor) -> Tensor:
     Unbiased, non-negative and of low variance: Schulman 2020, "Approximating KL divergence" (k3).
     """
     d = ref_logp - logp
-    return d.exp() - d - 1
+    return d.expm1() - d  # exp(d) - 1 would lose a small d, and the sign with it, to rounding
 
 
 class Learner:
@@ -60,12 +60,12 @@ class Learner:
         )
 
     def step(self, rollouts: Rollouts, advantages: Tensor) -> dict[str, float]:
-        """Update the model on one batch of rollouts and their advantages (B, G) or, per answer token, (B, G, tokens).
+        """Update the model on one batch of rollouts and their advantages (B, G).
 
         Returns token-weighted means of the loss, the KL, the clip fraction, the entropy and the engines' ratio, and the
         mean gradient norm.
         """
-        self.model.train()
+        self.model.eval()  # the rollouts were sampled without dropout, so that is the distribution to differentiate
         num_prompts = len(rollouts.prompts)
         batches = [
             list(range(first, min(first + self.config.mini_batch, num_prompts)))

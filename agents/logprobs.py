@@ -17,6 +17,8 @@ from transformers import PreTrainedModel
 
 from agents.generation import Completion
 
+PROBE = 100.0  # logits of this size are beyond any soft cap in use
+
 
 @dataclass(frozen=True)
 class Sequences:
@@ -85,10 +87,17 @@ def _chunk_logprobs(head: nn.Module, states: Tensor, targets: Tensor, temperatur
 def check_head(model: PreTrainedModel) -> None:
     """Raise ValueError if the model does more than `head(hidden)` to get its logits (soft-capping, scaling ...)."""
     ids = torch.arange(4, device=model.device)[None]
-    whole = model(input_ids=ids, use_cache=False).logits.float()
+    head = model.get_output_embeddings()
     hidden = model.base_model(input_ids=ids, use_cache=False).last_hidden_state
-    split = model.get_output_embeddings()(hidden).float()
-    if (whole - split).abs().max() > 1e-3 * whole.abs().max().clamp(min=1.0):
+    # A soft cap hardly changes small logits, so the head's output is scaled to where one shows.
+    scale = PROBE / max(float(head(hidden).abs().max()), 1e-6)
+    handle = head.register_forward_hook(lambda module, inputs, output: output * scale)
+    try:
+        whole = model(input_ids=ids, use_cache=False).logits.float()
+        split = head(hidden).float()
+    finally:
+        handle.remove()
+    if (whole - split).abs().max() > 1e-3 * PROBE:
         raise ValueError(
             f"{type(model).__name__} transforms its logits after the output head, which the learner does not reproduce"
         )

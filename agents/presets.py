@@ -60,7 +60,7 @@ def _laptop(config: TrainConfig) -> TrainConfig:
         prompt_tokens=256,
         sampling=SamplingConfig(max_tokens=112),
         # Small weights need a larger step than the paper's, and a stronger pull to the reference to stay on it.
-        learner=LearnerConfig(lr=1e-4, mini_batch=16, micro_batch=128, kl_coef=1e-3),
+        learner=LearnerConfig(lr=1e-4, mini_batch=16, micro_batch=32, kl_coef=1e-3),
     )
 
 

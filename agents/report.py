@@ -26,9 +26,7 @@ def evaluate_and_report(
 ) -> Comparison:
     """Evaluate policies, label -> (policy, m), one after the other, and report; see `evaluate_policy` for the rest."""
     results = [
-        evaluate_policy(
-            policy, env_id, env_args, m, config, max_tokens, prompt_tokens, label=label, rows=rows
-        )
+        evaluate_policy(policy, env_id, env_args, m, config, max_tokens, prompt_tokens, label=label, rows=rows)
         for label, (policy, m) in policies.items()
     ]
     comparison = Comparison(results)

@@ -2,7 +2,8 @@
 
     python agents/warm_start.py --env vpo/Maze-v0 --env-args size=6 slack=5
 
-The result is an ordinary transformers folder (model, tokenizer) plus `recipe.json`, which holds this command's options.
+The result is an ordinary transformers folder (model, tokenizer; weights in float16) plus `recipe.json`, which holds this
+command's options and its loss every 50 steps.
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ from tqdm import tqdm
 from transformers import GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from agents.builtin import END, build_model, build_tokenizer, examples
+from agents.cli import run_cli
 from agents.config import parse_pairs
 from vpo_envs.registration import make_task
 
 EPOCHLESS = 10**9  # so many problems that none is seen twice
-STREAM = 10**7
+STREAM = 10**7  # each number of answers has its own stream of problems, this far apart
+REPORT_EVERY = 50
 
 
 @dataclass
@@ -73,8 +76,21 @@ def encode(
     return ids, mask, labels
 
 
-def warm_start(config: WarmStartConfig) -> tuple[GPT2LMHeadModel, PreTrainedTokenizerFast]:
-    """Train a built-in policy from nothing. Deterministic for a given machine and number of threads."""
+@dataclass(frozen=True)
+class WarmStarted:
+    """A warm-started policy and its history."""
+
+    model: GPT2LMHeadModel
+    tokenizer: PreTrainedTokenizerFast
+    losses: list[float]
+    """Mean loss (nats per response token) of steps 0-49, 50-99 ..."""
+
+
+def warm_start(config: WarmStartConfig, stop_after: int | None = None) -> WarmStarted:
+    """Train a built-in policy from nothing; `stop_after` ends the recipe early, after so many of its steps.
+
+    Deterministic for a given machine and number of threads.
+    """
     torch.manual_seed(config.seed)
     task = make_task(config.env, num_problems=EPOCHLESS, **parse_pairs(config.env_args, "--env-args"))
     tokenizer = build_tokenizer(task, config.answers)
@@ -89,10 +105,10 @@ def warm_start(config: WarmStartConfig) -> tuple[GPT2LMHeadModel, PreTrainedToke
         return rise * (0.1 + 0.45 * (1 + math.cos(math.pi * step / config.steps)))
 
     scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, schedule)
-    # A batch holds one number of answers, so that little is padding; each number has its own stream of problems.
+    # A batch holds one number of answers, so that little of it is padding.
     sources = [examples(task, Random(f"{config.seed} {m}"), m, start=i * STREAM) for i, m in enumerate(config.answers)]
-    progress = tqdm(range(config.steps), desc="warm start", unit="step")
-    smooth = None
+    progress = tqdm(range(min(config.steps, stop_after or config.steps)), desc="warm start", unit="step")
+    history: list[float] = []
     for step in progress:
         ids, mask, labels = encode(tokenizer, list(islice(sources[step % len(sources)], config.batch)))
         hidden = model.transformer(input_ids=ids, attention_mask=mask).last_hidden_state[:, :-1]  # (n, t - 1, d)
@@ -103,23 +119,30 @@ def warm_start(config: WarmStartConfig) -> tuple[GPT2LMHeadModel, PreTrainedToke
         optimizer.step()
         optimizer.zero_grad()
         scheduler.step()
-        smooth = loss.item() if smooth is None else 0.98 * smooth + 0.02 * loss.item()
-        progress.set_postfix(loss=f"{smooth:.3f}")
-    return model, tokenizer
+        history.append(loss.item())
+        if step % 10 == 9:
+            progress.set_postfix(loss=f"{sum(history[-50:]) / len(history[-50:]):.3f}")
+    losses = [round(sum(part) / len(part), 4) for part in batched(history, REPORT_EVERY)]
+    return WarmStarted(model.eval(), tokenizer, losses)
+
+
+def batched(values: list[float], size: int) -> list[list[float]]:
+    return [values[first : first + size] for first in range(0, len(values), size)]
 
 
 def main() -> None:
     """The command line."""
     config = tyro.cli(WarmStartConfig, description=__doc__)
     start = time.perf_counter()
-    model, tokenizer = warm_start(config)
+    made = warm_start(config)
     folder = Path(config.output or f"runs/policies/{config.env.removeprefix('vpo/')}")
     folder.mkdir(parents=True, exist_ok=True)
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    (folder / "recipe.json").write_text(json.dumps(asdict(config) | {"output": ""}, indent=2) + "\n")
-    print(f"{folder}: {model.num_parameters():,} weights, {time.perf_counter() - start:.0f} s")
+    made.model.half().save_pretrained(folder)  # half the size; the rounding costs no measurable quality
+    made.tokenizer.save_pretrained(folder)
+    recipe = asdict(config) | {"output": "", "losses": made.losses}
+    (folder / "recipe.json").write_text(json.dumps(recipe, indent=1) + "\n")
+    print(f"{folder}: {made.model.num_parameters():,} weights, {time.perf_counter() - start:.0f} s")
 
 
 if __name__ == "__main__":
-    main()
+    run_cli(main)

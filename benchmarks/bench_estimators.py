@@ -45,6 +45,9 @@ def timed(run: Callable[[], object], calls: int) -> float:
 
 def measure(threads: int, shape: tuple[int, int, int, int], num_weights: int, repeats: int) -> dict[str, float]:
     torch.set_num_threads(threads)
+    # glibc hands freed pages straight back to the system until it has seen a large block freed, as any training process
+    # soon has. In a bare process like this one a third of the estimator's time would be page faults.
+    torch.empty(2**24, dtype=torch.uint8).fill_(1)
     b, _, _, k = shape
     numpy_rng = np.random.default_rng(0)
     rewards = numpy_rng.random(shape, dtype=np.float32)

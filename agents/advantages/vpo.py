@@ -55,8 +55,10 @@ def set_score(batch: RewardBatch, weights: Tensor) -> Tensor:
 
     Absent answers take no part; a rollout without any scores the lower bound.
     """
-    b, g, m, k = batch.rewards.shape
-    # One matrix product per group, with the K weights innermost: the maximum then runs along contiguous memory.
-    rewards = batch.for_maximum().transpose(1, 2).reshape(b, m * g, k)
-    utilities = rewards @ weights.transpose(1, 2)  # (B, m * G, K)
-    return utilities.view(b, m, g, -1).amax(dim=1).mean(dim=-1)
+    weights = weights.transpose(1, 2)  # (B, k, K)
+    rewards = batch.for_maximum().transpose(1, 2)  # (B, m, G, k)
+    # Answer by answer, because m is small and all m * G * K utilities at once would not fit in a core's cache.
+    best = rewards[:, 0] @ weights  # (B, G, K)
+    for answer in range(1, rewards.shape[1]):
+        torch.maximum(best, rewards[:, answer] @ weights, out=best)
+    return best.mean(dim=-1)

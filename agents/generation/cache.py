@@ -33,6 +33,16 @@ class GrowingLayer(DynamicLayer):
         self._value_buffer, self.values = _append(self._value_buffer, self.values, value_states, old, new)
         return self.keys, self.values
 
+    # What follows replaces the keys and values, so that the buffers no longer stand behind them.
+
+    def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
+        super().lazy_initialization(key_states, value_states)
+        self._key_buffer = self._value_buffer = None
+
+    def reorder_cache(self, beam_idx: torch.Tensor) -> None:
+        super().reorder_cache(beam_idx)
+        self._key_buffer = self._value_buffer = None
+
     def batch_repeat_interleave(self, repeats: int) -> None:
         super().batch_repeat_interleave(repeats)
         self._key_buffer = self._value_buffer = None

@@ -9,13 +9,14 @@ from vpo_envs.maze.board import MOVES, Maze
 
 
 def careless_route(maze: Maze, rng: Random) -> str:
-    """Moves, each followed by the cell it leads to, over a random waypoint to the exit within the budget.
+    """Moves, each followed by the cell it leads to, over one or two random waypoints to the exit within the budget.
 
     Half of the routes keep off the lava where that is possible. If the exit cannot be reached at all the answer is a
     single move, which scores zero.
     """
     free = maze.open_cells & ~maze.items[2] if rng.random() < 0.5 else maze.open_cells
-    cells = _route(maze, rng, free) or _route(maze, rng, maze.open_cells)
+    waypoints = rng.choice((1, 2))
+    cells = _route(maze, rng, free, waypoints) or _route(maze, rng, maze.open_cells, waypoints)
     if cells is None:
         return "UP"
     names = {d: name for name, d in MOVES.items()}
@@ -26,23 +27,25 @@ def careless_route(maze: Maze, rng: Random) -> str:
     return " ".join(words)
 
 
-def _route(maze: Maze, rng: Random, free: int) -> list[int] | None:
-    """S to a random waypoint to E, both by random shortest ways, within the budget; None if E is out of reach."""
-    from_start = maze.layers(maze.start, free & ~(1 << maze.exit))
+def _route(maze: Maze, rng: Random, free: int, waypoints: int) -> list[int] | None:
+    """S over random waypoints to E, by random shortest ways, within the budget; None if E is out of reach."""
     from_exit = maze.layers(maze.exit, free)
     to_exit = {cell: d for d, layer in enumerate(from_exit) for cell in _members(layer)}
-    waypoints = [
-        (cell, d)
-        for d, layer in enumerate(from_start)
-        for cell in _members(layer)
-        if cell in to_exit and d + to_exit[cell] <= maze.max_steps
-    ]
-    if not waypoints:
-        return None
-    waypoint, d = rng.choice(waypoints)
-    there = _descend(maze, rng, waypoint, from_start[: d + 1])
-    onward = _descend(maze, rng, waypoint, from_exit[: to_exit[waypoint] + 1])
-    return there[::-1] + onward[1:]
+    cells = [maze.start]
+    for _ in range(waypoints):
+        layers = maze.layers(cells[-1], free & ~(1 << maze.exit))
+        left = maze.max_steps - (len(cells) - 1)
+        reachable = [
+            (cell, d)
+            for d, layer in enumerate(layers)
+            for cell in _members(layer)
+            if cell in to_exit and d + to_exit[cell] <= left
+        ]
+        if not reachable:
+            return None
+        waypoint, d = rng.choice(reachable)
+        cells += _descend(maze, rng, waypoint, layers[: d + 1])[-2::-1]
+    return cells + _descend(maze, rng, cells[-1], from_exit[: to_exit[cells[-1]] + 1])[1:]
 
 
 def _descend(maze: Maze, rng: Random, cell: int, layers: list[int]) -> list[int]:

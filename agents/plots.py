@@ -1,0 +1,241 @@
+"""Pictures of an evaluation and of a training run, drawn without any global state of matplotlib."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
+
+from agents.comparison import Comparison
+from agents.config import parse_pairs
+from agents.evaluation import PolicyResult
+from vpo_envs.maze import MazeTask
+from vpo_envs.maze.board import Maze
+from vpo_envs.maze.render import ROUTE_COLORS, draw_rgb
+from vpo_envs.maze.rewards import route
+from vpo_envs.maze.task import parse_moves
+from vpo_envs.registration import make_task
+
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Okabe and Ito's palette, which people with any colour vision can tell apart."""
+MARKERS = "osD^vPX"  # a second difference, for prints without colour
+DPI = 150
+PANELS_IN_ROW = 4
+
+TRAINING_PANELS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
+    (
+        "Score, reference weights",
+        (
+            ("score/answer", "mean answer"),
+            ("score/best_of_set", "best of a response"),
+            ("score/best_of_group", "best of a prompt's group"),
+        ),
+    ),
+    ("Objectives, mean over answers", ()),  # every reward/<objective>
+    ("Diversity, mean L1 distance", (("diversity/group", "answers of a prompt"),)),
+    ("KL to the reference, nats per token", (("learner/kl", "KL"),)),
+    ("Entropy, nats per token", (("learner/entropy", "entropy"),)),
+    (
+        "Shares",
+        (
+            ("answered", "answers given"),
+            ("response/truncated", "responses cut off"),
+            ("group/zero_advantage", "groups without gradient"),
+        ),
+    ),
+)
+"""What a training run's picture shows: titles, and the keys in `metrics.jsonl` with their names. Missing ones are left
+out."""
+
+
+def plot_best_at_k(comparison: Comparison, path: str | Path) -> None:
+    """best@k (left) and E_w[best@k] (right) over the number of answers, with 95% intervals and the exact ceiling."""
+    first = comparison.results[0]
+    figure, axes = _figure(1, 2, width=10.5, height=4.9, sharey=True)
+    panels = (
+        ("best", "Best of k answers, reference weights"),
+        ("ew_best", f"Best of k answers, mean over {first.config.weights} weightings"),
+    )
+    ks = comparison.curve_ks
+    for axis, (name, title) in zip(axes, panels, strict=True):
+        for i, (label, curves) in enumerate(zip(comparison.names, comparison.curves, strict=True)):
+            color, marker = COLORS[i % len(COLORS)], MARKERS[i % len(MARKERS)]
+            axis.fill_between(
+                ks, [e.low for e in curves[name]], [e.high for e in curves[name]], color=color, alpha=0.15
+            )
+            axis.plot(ks, [e.value for e in curves[name]], color=color, marker=marker, markersize=4.5, label=label)
+        if comparison.ceiling:
+            ceiling = comparison.ceiling[f"{name}_of_set"].value
+            axis.axhline(ceiling, color="#444444", linestyle="--", linewidth=1.3, label="ceiling (exact Pareto front)")
+        axis.set_xscale("log", base=2)
+        axis.xaxis.set_major_locator(FixedLocator(_spread_ticks(first.ks)))
+        axis.xaxis.set_minor_locator(NullLocator())
+        axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axis.set_xlabel("k, answers sampled")
+        axis.set_title(title)
+    axes[0].set_ylabel("scalarized reward")
+    where = " ".join([first.env, *first.env_args])
+    figure.suptitle(f"{where}: {len(first.problems)} test problems, bands are 95% intervals", fontsize=11)
+    handles, labels = axes[0].get_legend_handles_labels()
+    rows = math.ceil(len(labels) / 4)
+    figure.legend(handles, labels, loc="lower center", ncols=min(4, len(labels)), frameon=False)
+    figure.get_layout_engine().set(rect=(0, 0.06 * rows, 1, 1 - 0.06 * rows))  # type: ignore[union-attr, call-arg]
+    figure.savefig(path, dpi=DPI)
+
+
+def _spread_ticks(ks: list[int]) -> list[int]:
+    """The k that are far enough apart on a logarithmic axis to carry a number each."""
+    kept: list[int] = []
+    for k in sorted(ks, reverse=True):
+        if not kept or kept[-1] / k > 1.25:
+            kept.append(k)
+    return kept
+
+
+def plot_maze_answers(comparison: Comparison, path: str | Path, problem: int = 0, count: int = 4) -> None:
+    """One maze for each policy, with the first `count` different routes that it answered and their rewards.
+
+    Args:
+        comparison: results on a maze.
+        path: the picture.
+        problem: place in `problems` of the maze.
+        count: routes shown, at most 8.
+
+    Raises:
+        ValueError: the task is not the maze, or there is no such problem.
+    """
+    first = comparison.results[0]
+    task: Any = make_task(first.env, **parse_pairs(first.env_args, "--env-args") | {"split": "test"})
+    if not isinstance(task, MazeTask):
+        raise ValueError(f"only mazes are drawn, not problems of {first.env}; the texts are in answers.jsonl")
+    if not 0 <= problem < len(first.problems):
+        raise ValueError(f"problem {problem}: there are problems 0 to {len(first.problems) - 1}")
+    count = max(1, min(count, len(ROUTE_COLORS)))
+    maze = task[first.problems[problem]]
+    columns = min(PANELS_IN_ROW, len(comparison.results))
+    rows = math.ceil(len(comparison.results) / columns)
+    table_height = 0.24 * (count + 1.4)
+    figure = Figure(figsize=(3.9 * columns, rows * (3.9 + table_height) + 0.4), layout="constrained")
+    FigureCanvasAgg(figure)
+    figure.get_layout_engine().set(wspace=0.08)  # type: ignore[union-attr, call-arg]
+    grid = figure.add_gridspec(2 * rows, columns, height_ratios=[3.9, table_height] * rows)
+    for i, (result, name) in enumerate(zip(comparison.results, comparison.names, strict=True)):
+        row, column = divmod(i, columns)
+        routes, rewards, different = _distinct_routes(result, maze, problem)
+        picture = figure.add_subplot(grid[2 * row, column])
+        picture.imshow(draw_rgb(maze, routes[:count], 64), interpolation="antialiased")
+        picture.set_title(f"{name}\n{different} different routes in {result.config.answers} answers", fontsize=10.5)
+        picture.set_axis_off()
+        _reward_table(figure.add_subplot(grid[2 * row + 1, column]), result.objectives, rewards[:count], count)
+    figure.suptitle(f"Test maze {first.problems[problem]}, at most {maze.max_steps} steps", fontsize=11)
+    figure.savefig(path, dpi=DPI)
+
+
+def _distinct_routes(result: PolicyResult, maze: Maze, problem: int) -> tuple[list[list[int]], list[Any], int]:
+    """The different routes among a pool's answers in order of appearance, their rewards, and how many there are."""
+    found: dict[tuple[int, ...], Any] = {}
+    for answers, rewards in zip(result.answers[problem], result.rewards[problem], strict=True):
+        for answer, vector in zip(answers, rewards, strict=True):
+            if answer is not None:
+                found.setdefault(tuple(route(maze, parse_moves(answer))), vector)
+    return [list(cells) for cells in found], list(found.values()), len(found)
+
+
+def _reward_table(axis: Axes, objectives: list[str], rewards: list[Any], lines: int) -> None:
+    """Rows of rewards under the names of the objectives, each with a stroke in the colour of its route."""
+    axis.set_axis_off()
+    axis.set_xlim(0, 1)
+    axis.set_ylim(lines + 0.7, -0.7)
+    places = np.linspace(0.25, 0.88, len(objectives))
+    for x, name in zip(places, objectives, strict=True):
+        axis.text(x, 0, name, ha="center", va="center", fontsize=9, color="#444444")
+    for i, vector in enumerate(rewards, start=1):
+        color = tuple(channel / 255 for channel in ROUTE_COLORS[i - 1])
+        axis.plot([0.02, 0.1], [i, i], color=color, linewidth=3.5, solid_capstyle="round")
+        for x, value in zip(places, vector, strict=True):
+            weight = "bold" if value > 0 else "normal"
+            axis.text(x, i, f"{value:.2f}", ha="center", va="center", fontsize=9.5, weight=weight)
+    if not rewards:
+        axis.text(0.5, 1, "no answers", ha="center", va="center", fontsize=9.5)
+
+
+def plot_training(metrics_jsonl: str | Path, path: str | Path) -> None:
+    """Curves of a run over its steps, from `metrics.jsonl` (see `TRAINING_PANELS`); thin lines are the raw values.
+
+    Raises:
+        ValueError: there is no such file, or nothing in it that is drawn.
+    """
+    records = _read_records(Path(metrics_jsonl))
+    keys = list(dict.fromkeys(key for record in records for key in record))  # in the order of the objectives
+    rewards = tuple((key, key.removeprefix("reward/")) for key in keys if key.startswith("reward/"))
+    panels: list[tuple[str, list[tuple[str, str]]]] = []
+    for title, wanted in TRAINING_PANELS:
+        present = [(key, name) for key, name in (wanted or rewards) if key in keys]
+        if present:
+            panels.append((title, present))
+    if not panels:
+        raise ValueError(f"{metrics_jsonl} holds no metric that can be drawn")
+    columns = min(3, len(panels))
+    rows = math.ceil(len(panels) / columns)
+    figure, axes = _figure(rows, columns, width=4.3 * columns, height=3.6 * rows)
+    for axis, (title, series) in zip(axes, panels, strict=False):
+        for i, (key, name) in enumerate(series):
+            points = [(r["step"], r[key]) for r in records if key in r and math.isfinite(r[key])]
+            if not points:
+                continue
+            steps, values = (np.array(column, np.float64) for column in zip(*points, strict=True))
+            color = COLORS[i % len(COLORS)]
+            axis.plot(steps, values, color=color, linewidth=0.8, alpha=0.3)
+            axis.plot(steps, _smooth(values), color=color, linewidth=1.8, label=name)
+        axis.set_title(title)
+        axis.set_xlabel("step")
+        axis.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
+        if len(series) > 1:
+            below = (0.5, -0.17)  # on the curves it would hide them
+            axis.legend(loc="upper center", bbox_to_anchor=below, ncols=2, fontsize=8.5, frameon=False)
+    for axis in axes[len(panels) :]:
+        axis.set_axis_off()
+    figure.savefig(path, dpi=DPI)
+
+
+def _read_records(path: Path) -> list[dict[str, Any]]:
+    if not path.is_file():
+        raise ValueError(f"{path} does not exist")
+    records = []
+    for line in path.read_text().splitlines():
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue  # the last line of a run that was killed
+        if isinstance(record, dict) and "step" in record:
+            records.append(record)
+    return sorted(records, key=lambda record: int(record["step"]))
+
+
+def _smooth(values: np.ndarray) -> np.ndarray:
+    """Centred moving average over a tenth of the run; at both ends over the part of the window that there is."""
+    half, places = len(values) // 20, np.arange(len(values))
+    first, end = np.maximum(places - half, 0), np.minimum(places + half + 1, len(values))
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    return (sums[end] - sums[first]) / (end - first)
+
+
+def _figure(rows: int, columns: int, width: float, height: float, sharey: bool = False) -> tuple[Figure, list[Axes]]:
+    """A figure and its axes in reading order, in the look that all our pictures have."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = list(np.asarray(figure.subplots(rows, columns, squeeze=False, sharey=sharey)).flat)
+    for axis in axes:
+        axis.grid(color="#dddddd", linewidth=0.7)
+        axis.set_axisbelow(True)
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.title.set_fontsize(10.5)
+        axis.tick_params(labelsize=9)
+    return figure, axes

@@ -1,0 +1,131 @@
+"""The built-in policy: a lossless tokenizer whose tokens are the task's words, and its warm start."""
+
+from __future__ import annotations
+
+from itertools import islice
+from random import Random
+from typing import Any
+
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+from agents.builtin import END, MIN_PHRASE, build_model, examples
+from agents.policy import Policy
+from agents.warm_start import WarmStartConfig, encode, warm_start
+from vpo_envs.answers import split_response
+
+SIZE = 5
+PIECES = [
+    "<answer>",
+    "</answer>",
+    "<route_1>",
+    "</route_3>",
+    " UP",
+    "LEFT",
+    " (0,1)",
+    "\n",
+    " ",
+    "<",
+    "Ġ",
+    END,
+    "<|pad|>",
+]
+
+
+def pairs_of(task: Any, num_answers: int, count: int, start: int = 0) -> list[tuple[Any, str]]:
+    return list(islice(examples(task, Random(9), num_answers, start), count))
+
+
+def tokens_of(tokenizer: PreTrainedTokenizerFast, text: str) -> list[int]:
+    return list(tokenizer(text)["input_ids"])
+
+
+def test_examples_hold_distinct_answers_to_their_problems(maze_task: Any) -> None:
+    for index, (messages, response) in enumerate(pairs_of(maze_task, 3, 20)):
+        answers = split_response(maze_task, response, 3)
+        assert None not in answers  # a repeated answer would be None
+        assert messages == maze_task.messages(maze_task[index], 3)
+        assert all(maze_task.score(maze_task[index], answer)[0] == 1 for answer in answers)
+
+
+def test_prompts_and_demonstrations_survive_the_tokenizer(maze_task: Any, tokenizer: PreTrainedTokenizerFast) -> None:
+    for num_answers in (1, 2, 3):
+        for messages, response in pairs_of(maze_task, num_answers, 30, start=5000):
+            for text in (messages[0]["content"], response):
+                assert tokenizer.decode(tokens_of(tokenizer, text)) == text
+
+
+@settings(max_examples=200, deadline=None)
+@given(text=st.lists(st.text() | st.sampled_from(PIECES)).map("".join))
+def test_any_text_survives_the_tokenizer(tokenizer: PreTrainedTokenizerFast, text: str) -> None:
+    assert tokenizer.decode(tokens_of(tokenizer, text)) == text
+
+
+def test_every_cell_and_every_move_is_one_token(tokenizer: PreTrainedTokenizerFast) -> None:
+    for move in ("UP", "DOWN", "LEFT", "RIGHT"):
+        assert len(tokens_of(tokenizer, move)) == 1
+        assert len(tokens_of(tokenizer, f" {move}")) == 1
+    for row in range(SIZE):
+        for column in range(SIZE):
+            assert len(tokens_of(tokenizer, f" ({row},{column})")) == 1
+
+
+def test_constant_lines_and_tags_are_one_token(maze_task: Any, tokenizer: PreTrainedTokenizerFast) -> None:
+    for num_answers in (1, 3):
+        prompts = [messages[0]["content"].splitlines() for messages, _ in pairs_of(maze_task, num_answers, 40)]
+        constant = [line for line in set.intersection(*map(set, prompts)) if len(line) >= MIN_PHRASE]
+        assert len(constant) >= 5
+        assert [len(tokens_of(tokenizer, line)) for line in constant] == [1] * len(constant)
+    for tag in ("<answer>", "</answer>", "<route_1>", "</route_3>"):
+        assert len(tokens_of(tokenizer, tag)) == 1
+
+
+def test_a_tile_stands_at_the_same_place_in_every_prompt(maze_task: Any, policy: Policy) -> None:
+    """That is what lets a tiny model with absolute positions read the grid."""
+    places = set()
+    for messages, _ in pairs_of(maze_task, 3, 40):
+        ids = policy.prompt_ids(messages)
+        grid = "\n".join(messages[0]["content"].splitlines()[2 : 2 + SIZE])
+        pieces = [policy.tokenizer.decode([i]) for i in ids]
+        starts = [i for i in range(len(pieces)) if "".join(pieces[i : i + SIZE * (SIZE + 1) - 1]) == grid]
+        places.add((len(ids), *starts))
+    assert len(places) == 1
+    assert len(places.pop()) == 2
+
+
+def test_encoded_examples_are_labelled_on_the_response_only(maze_task: Any, policy: Policy) -> None:
+    pairs = pairs_of(maze_task, 1, 3) + pairs_of(maze_task, 3, 2)
+    ids, mask, labels = encode(policy.tokenizer, pairs)
+    lengths = []
+    for i, (messages, response) in enumerate(pairs):
+        prompt = policy.prompt_ids(messages)  # what the trained policy will be asked with
+        answer = tokens_of(policy.tokenizer, response + END)
+        pad = ids.shape[1] - len(prompt) - len(answer)
+        assert ids[i].tolist() == prompt + answer + [policy.tokenizer.pad_token_id] * pad
+        assert mask[i].tolist() == [1] * (len(prompt) + len(answer)) + [0] * pad
+        assert labels[i].tolist() == [-100] * len(prompt) + answer + [-100] * pad
+        lengths.append(len(prompt) + len(answer))
+    assert ids.shape == (5, max(lengths))
+    assert min(lengths) < max(lengths)
+
+
+@torch.no_grad()
+def loss_of(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, pairs: list[tuple[Any, str]]) -> float:
+    ids, mask, labels = encode(tokenizer, pairs)
+    return float(model(input_ids=ids, attention_mask=mask, labels=labels).loss)
+
+
+def test_a_short_warm_start_learns(maze_task: Any) -> None:
+    config = WarmStartConfig(
+        env_args=("size=5", "slack=4"), steps=40, batch=16, lr=5e-3, layers=2, width=32, context=300
+    )
+    before = torch.get_rng_state()
+    model, tokenizer = warm_start(config)
+    torch.set_rng_state(before)
+    assert (model.config.n_layer, model.config.n_embd, model.config.n_positions) == (2, 32, 300)
+    untrained = build_model(tokenizer, layers=2, width=32, context=300)
+    for num_answers in (1, 3):
+        unseen = pairs_of(maze_task, num_answers, 20, start=900_000)
+        assert loss_of(model, tokenizer, unseen) < 0.7 * loss_of(untrained, tokenizer, unseen)

@@ -79,7 +79,7 @@ def build_tokenizer(
 def build_model(
     tokenizer: PreTrainedTokenizerFast, *, layers: int = 4, width: int = 128, heads: int = 4, context: int = 384
 ) -> GPT2LMHeadModel:
-    """An untrained policy. Learned absolute positions, because a grid cell always stands at the same place in a prompt."""
+    """An untrained policy, with learned absolute positions: a grid cell always stands at the same place in a prompt."""
     return GPT2LMHeadModel(
         GPT2Config(
             vocab_size=len(tokenizer),

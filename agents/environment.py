@@ -84,7 +84,8 @@ class Environment:
             env = gym.make(self.id, disable_env_checker=True, **self._args)
             return MultiAnswer(env, self.num_answers)
 
-        return MOSyncVectorEnv([make] * num_envs)
+        makers: Any = [make] * num_envs  # typed as an iterator, used as a sequence
+        return MOSyncVectorEnv(makers)
 
     def ask(self, problems: Sequence[int], group_size: int) -> list[list[Message]]:
         """Start B x G episodes, G for each of B problems; returns the B prompts as chat messages.
@@ -97,7 +98,8 @@ class Environment:
             observations, infos = envs.reset(seed=0, options={"problem": ids})
         else:
             first = TEST_SEEDS if self.split == "test" else 0
-            observations, infos = envs.reset(seed=[first + i for i in ids])
+            seeds: Any = [first + i for i in ids]  # the base class is typed for one int, every vector env takes a list
+            observations, infos = envs.reset(seed=seeds)
         self._mask = infos.get("objective_mask")
         messages = infos.get("messages")
         if messages is None:

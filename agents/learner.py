@@ -26,8 +26,8 @@ def policy_loss(
 ) -> tuple[Tensor, Tensor]:
     """Per-token loss (tokens,) and whether the clip was active (tokens,).
 
-    Clipped surrogate of Schulman et al. 2017 (arXiv 1707.06347) with the dual clip of Ye et al. 2020 (arXiv 1912.09729):
-    for a negative advantage the loss is at most `dual_clip * |advantage|`.
+    Clipped surrogate of Schulman et al. 2017 (arXiv 1707.06347) with the dual clip of Ye et al. 2020 (arXiv
+    1912.09729): for a negative advantage the loss is at most `dual_clip * |advantage|`.
     """
     ratio = (logp - old_logp).exp()
     plain = -advantage * ratio

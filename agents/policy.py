@@ -36,11 +36,11 @@ class Policy:
         return [ids] if isinstance(ids, int) else list(ids or [])
 
     def prompt_ids(self, messages: Sequence[Message]) -> list[int]:
-        """Token ids of a prompt, in the model's chat template with its thinking mode off; without one, as plain text."""
+        """Token ids of a prompt, in the chat template with its thinking mode off; as plain text without a template."""
         if self.tokenizer.chat_template is None:
             text = "\n\n".join(m["content"] for m in messages) + "\n\n"
             return list(self.tokenizer(text)["input_ids"])
-        encoded = self.tokenizer.apply_chat_template(
+        encoded: Any = self.tokenizer.apply_chat_template(
             list(messages), add_generation_prompt=True, enable_thinking=False, return_dict=True
         )
         return list(encoded["input_ids"])
@@ -59,8 +59,8 @@ class Policy:
                 cache[key] = self.prompt_ids(messages)
                 if len(cache[key]) > max_tokens:
                     raise ValueError(
-                        f"prompt {i} has {len(cache[key])} tokens, --prompt-tokens allows {max_tokens}; raise it, or use "
-                        "an easier environment (--env-args)"
+                        f"prompt {i} has {len(cache[key])} tokens, --prompt-tokens allows {max_tokens}; raise it, or "
+                        "use an easier environment (--env-args)"
                     )
                 if len(cache[key]) + room > self.context:
                     raise ValueError(
@@ -132,7 +132,8 @@ def load_policy(source: str, device: torch.device, dtype: torch.dtype) -> Policy
         raise ValueError(f"cannot load the model {source!r}: {str(error).splitlines()[0]}") from error
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
-    return Policy(model.to(device).eval(), tokenizer, source)
+    placed: Any = model  # its `to` is typed for a model only
+    return Policy(placed.to(device).eval(), tokenizer, source)
 
 
 def open_policy(source: str, env_id: str, env_args: dict[str, Any], device: str, dtype: str) -> Policy:

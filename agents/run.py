@@ -16,6 +16,7 @@ from agents.config import TrainConfig, parse_pairs
 
 T = TypeVar("T")
 
+SET_SIZE = 3  # the paper's
 MAY_CHANGE = frozenset({"resume", "output", "name", "threads", "steps", "checkpoint_every", "keep_checkpoints",
                         "final_evaluation", "evaluation"})  # fmt: skip
 """Options that do not touch what a step computes; all others must stay as they were."""
@@ -44,7 +45,7 @@ def complete(config: TrainConfig) -> TrainConfig:
     if unknown := sorted(options.keys() - estimator_options(config.method).keys()):
         known = ", ".join(estimator_options(config.method)) or "none"
         raise ValueError(f"--method-args: {config.method} has no option {', '.join(unknown)} (it has: {known})")
-    m = config.num_answers if config.num_answers is not None else (1 if config.method in ONE_ANSWER else 3)
+    m = answers_per_rollout(config)
     if m < 1:
         raise ValueError(f"--num-answers must be at least 1, not {m}")
     if config.method in ONE_ANSWER and m != 1:
@@ -66,9 +67,19 @@ def complete(config: TrainConfig) -> TrainConfig:
             f"--sampling.top-p {sampling.top_p} samples from another distribution than the learner differentiates, and "
             "importance sampling between them is undefined: use --sampling.top-p 1 or --learner.tis-cap None"
         )
+    for name in ("mini_batch", "micro_batch", "epochs", "logprob_chunk"):
+        if getattr(learner, name) < 1:
+            raise ValueError(f"--learner.{name.replace('_', '-')} must be at least 1, not {getattr(learner, name)}")
     if learner.dual_clip <= 1:
         raise ValueError(f"--learner.dual-clip must exceed 1, not {learner.dual_clip}")
     return replace(config, num_answers=m)
+
+
+def answers_per_rollout(config: TrainConfig) -> int:
+    """m: what the configuration says, else 1 for methods of single answers and 3 for the others."""
+    if config.num_answers is not None:
+        return config.num_answers
+    return 1 if config.method in ONE_ANSWER else SET_SIZE
 
 
 def open_run(config: TrainConfig) -> Run:
@@ -120,7 +131,7 @@ def load_config(folder: Path) -> TrainConfig:
         raise ValueError(f"{folder} is not a run (no config.json)")
     try:
         return _from_dict(TrainConfig, json.loads(path.read_text()))
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, AttributeError) as error:
         raise ValueError(f"{path} is not a training configuration: {error}") from error
 
 
@@ -132,7 +143,7 @@ def _from_dict(cls: type[T], data: dict[str, Any]) -> T:
     values: dict[str, Any] = {}
     for name, value in data.items():
         if is_dataclass(hints[name]) and isinstance(value, dict):
-            values[name] = _from_dict(hints[name], value)  # type: ignore[arg-type]
+            values[name] = _from_dict(hints[name], value)
         else:
             values[name] = tuple(value) if isinstance(value, list) else value
     return cls(**values)
@@ -148,4 +159,4 @@ def _differences(old: dict[str, Any], new: dict[str, Any], prefix: str = "") -> 
     return found
 
 
-__all__ = ["Run", "complete", "load_config", "open_run", "save_config"]
+__all__ = ["Run", "answers_per_rollout", "complete", "load_config", "open_run", "save_config"]

@@ -1,4 +1,4 @@
-"""Which problems a step asks, and the random seeds it uses: functions of (seed, step), so that a resumed run repeats them."""
+"""Which problems a step asks, and its random seeds: functions of (seed, step), so that a resumed run repeats them."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from agents.advantages import RewardBatch
+from agents.advantages.vpo import vpo_score
 from agents.rollout import Rollouts
 from vpo_envs.metrics import diversity
 
@@ -17,8 +18,9 @@ def rollout_metrics(
 
     `score/answer`: reference scalar of an answer (absent ones count with what the batch gives them);
     `score/best_of_set`: best answer of a rollout; `score/best_of_group`: best answer of all G x m;
-    `reward/<objective>`: mean over answers; `diversity/group`: mean pairwise L1 distance between the reward vectors of
-    a group; `group/zero_advantage`: share of groups that give no gradient.
+    `score/expected_best_of_set`: best answer of a rollout under random weights, on average (the paper's objective);
+    `reward/<objective>`: mean over answers; `diversity/group`: mean L1 distance between the reward vectors of two given
+    answers of a group; `group/zero_advantage`: share of groups that give no gradient.
     """
     scalars = batch.scalars()  # (B, G, m)
     rewards = batch.rewards  # (B, G, m, k)
@@ -28,12 +30,21 @@ def rollout_metrics(
         "score/answer": scalars.mean(),
         "score/best_of_set": scalars.amax(-1).mean(),
         "score/best_of_group": scalars.flatten(1).amax(-1).mean(),
+        "score/expected_best_of_set": vpo_score(batch, generator=torch.Generator().manual_seed(0)).mean(),
         "answered": batch.answered.float().mean(),
         "group/zero_advantage": (advantages.reshape(b, -1).abs().amax(-1) == 0).float().mean(),
         "response/tokens": sum(len(c.token_ids) for c in completions) / len(completions),
         "response/truncated": sum(c.finish_reason == "length" for c in completions) / len(completions),
-        "diversity/group": diversity(rewards.reshape(b, g * m, k).cpu().numpy()).mean(),
+        "diversity/group": _diversity(rewards.reshape(b, g * m, k), batch.answered.reshape(b, g * m)),
     }
     for name, values in zip(objectives, rewards.unbind(-1), strict=True):
         metrics[f"reward/{name}"] = values.mean()
     return {name: float(torch.as_tensor(value)) for name, value in metrics.items()}
+
+
+def _diversity(rewards: Tensor, answered: Tensor) -> float:
+    """Mean over groups of the mean L1 distance between two answers that were given; 0 for a group with fewer."""
+    distances = [
+        diversity(r[a].cpu().numpy()) if int(a.sum()) > 1 else 0.0 for r, a in zip(rewards, answered, strict=True)
+    ]
+    return float(sum(map(float, distances)) / len(distances))

@@ -33,7 +33,7 @@ from agents.policy import Policy, open_policy
 from agents.presets import command_line_defaults
 from agents.report import evaluate_and_report
 from agents.rollout import collect, reward_batch
-from agents.run import Run, complete, open_run
+from agents.run import Run, answers_per_rollout, complete, open_run
 from agents.schedule import problems_of_step, seed_of_step, steps_for
 from agents.step_metrics import rollout_metrics
 from agents.tracking import Tracker
@@ -46,13 +46,14 @@ def train(config: TrainConfig) -> Path:
     if config.threads is not None:
         torch.set_num_threads(config.threads)
     config = complete(config)
-    assert config.num_answers is not None
-    environment = Environment(config.env, parse_pairs(config.env_args, "--env-args"), config.num_answers, "train")
+    m = answers_per_rollout(config)
+    env_args = parse_pairs(config.env_args, "--env-args")
+    environment = Environment(config.env, env_args, m, "train")
     if config.steps is None:
         if environment.num_problems is None:
             raise ValueError(f"{config.env} has no fixed number of problems: give --steps")
         config = replace(config, steps=steps_for(config.epochs, config.prompts, environment.num_problems))
-    policy = open_policy(config.model, config.env, parse_pairs(config.env_args, "--env-args"), config.device, config.dtype)
+    policy = open_policy(config.model, config.env, env_args, config.device, config.dtype)
     _check_prompts_fit(config, policy, environment)
     run = open_run(config)
     print(f"{run.folder}: {config.method} on {config.env} with {policy.source}, {config.steps} steps", file=sys.stderr)
@@ -66,29 +67,29 @@ def train(config: TrainConfig) -> Path:
     policy.save(run.folder / "final")
     plot_training(run.folder / "metrics.jsonl", run.folder / "training.png")
     if config.final_evaluation:
-        warm = open_policy(config.model, config.env, parse_pairs(config.env_args, "--env-args"), config.device, config.dtype)
+        before = open_policy(config.model, config.env, env_args, config.device, config.dtype)
         evaluate_and_report(
-            {"before": (warm, config.num_answers), config.method: (policy, config.num_answers)},
+            {"before training": (before, m), config.method: (policy, m)},
             config.env,
             config.env_args,
             config.evaluation,
             config.sampling.max_tokens,
             config.prompt_tokens,
             run.folder / "evaluation",
+            rows=config.sampling.rows,
         )
     print(f"{run.folder}: final model in {run.folder / 'final'}", file=sys.stderr)
     return run.folder
 
 
 def _loop(run: Run, config: TrainConfig, policy: Policy, learner: Learner, environment: Environment) -> None:
-    assert config.num_answers is not None
     assert config.steps is not None
     generator = TransformersGenerator(
         policy.model, policy.end_ids, policy.tokenizer.pad_token_id, rows=config.sampling.rows
     )
     sampling = Sampling(config.sampling.max_tokens, config.sampling.temperature, config.sampling.top_p)
     method_args = parse_pairs(config.method_args, "--method-args")
-    group_size = config.answers_per_prompt // config.num_answers
+    group_size = config.answers_per_prompt // answers_per_rollout(config)
     tracker = Tracker(run.folder, run.first_step)
     steps = range(run.first_step, config.steps)
     progress = tqdm(steps, desc=config.method, unit="step", initial=run.first_step, total=config.steps)
@@ -143,15 +144,8 @@ def _check_prompts_fit(config: TrainConfig, policy: Policy, environment: Environ
 
 def main() -> None:
     """The command line."""
-    defaults = command_line_defaults(sys.argv[1:])
-    config = tyro.cli(TrainConfig, default=defaults, description=__doc__)
-    train(config)
-
-
-def cli() -> None:
-    """Entry point of the console script: errors are one line, not a traceback."""
-    run_cli(main)
+    run_cli(lambda: train(tyro.cli(TrainConfig, default=command_line_defaults(sys.argv[1:]), description=__doc__)))
 
 
 if __name__ == "__main__":
-    cli()
+    main()

@@ -2,8 +2,8 @@
 
     python agents/warm_start.py --env vpo/Maze-v0 --env-args size=6 slack=5
 
-The result is an ordinary transformers folder (model, tokenizer; weights in float16) plus `recipe.json`, which holds this
-command's options and its loss every 50 steps.
+The result is an ordinary transformers folder (model, tokenizer; weights in float16) plus `recipe.json`, which holds
+this command's options and its loss every 50 steps.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ def encode(
     tokenizer: PreTrainedTokenizerFast, pairs: list[tuple[Any, str]]
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Right-padded ids (n, t), attention mask (n, t) and labels (n, t), -100 outside the responses."""
-    prompts = tokenizer.apply_chat_template([m for m, _ in pairs], add_generation_prompt=True)["input_ids"]
+    encoded: Any = tokenizer.apply_chat_template([m for m, _ in pairs], add_generation_prompt=True)
+    prompts = encoded["input_ids"]
     responses = tokenizer([response + END for _, response in pairs])["input_ids"]
     length = max(len(p) + len(r) for p, r in zip(prompts, responses, strict=True))
     ids = torch.full((len(pairs), length), tokenizer.pad_token_id)

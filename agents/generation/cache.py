@@ -39,7 +39,7 @@ class GrowingLayer(DynamicLayer):
         super().lazy_initialization(key_states, value_states)
         self._key_buffer = self._value_buffer = None
 
-    def reorder_cache(self, beam_idx: torch.Tensor) -> None:
+    def reorder_cache(self, beam_idx: torch.LongTensor) -> None:
         super().reorder_cache(beam_idx)
         self._key_buffer = self._value_buffer = None
 
@@ -53,18 +53,18 @@ class GrowingLayer(DynamicLayer):
 
 
 def _append(
-    buffer: torch.Tensor | None, states: torch.Tensor, added: torch.Tensor, old: int, new: int
+    buffer: torch.Tensor | None, states: torch.Tensor | None, added: torch.Tensor, old: int, new: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
     if buffer is None or buffer.shape[2] < new:
         buffer = added.new_empty((*added.shape[:2], new + ROOM, added.shape[3]))
-        if old:
+        if states is not None and old:
             buffer[:, :, :old] = states
     buffer[:, :, old:new] = added
     return buffer, buffer[:, :, :new]
 
 
 def growing_cache(config: PretrainedConfig) -> DynamicCache:
-    """A cache for this model: plain attention layers grow in place, special ones (sliding window ...) are the stock ones."""
+    """A cache for this model: plain attention layers grow in place, special ones (sliding window ...) are stock."""
     cache = DynamicCache(config=config)
     cache.layers = [GrowingLayer() if type(layer) is DynamicLayer else layer for layer in cache.layers]
     return cache

@@ -117,7 +117,9 @@ def draw(logits: torch.Tensor, sampling: Sampling, uniform: torch.Tensor) -> tup
         # Keep the smallest set of most likely tokens whose mass reaches top_p.
         ordered, index = logp.sort(-1, descending=True)
         before = ordered.exp().cumsum(-1) - ordered.exp()
-        logp = logp.masked_fill(torch.zeros_like(logp, dtype=torch.bool).scatter(-1, index, before >= sampling.top_p), -torch.inf)
+        logp = logp.masked_fill(
+            torch.zeros_like(logp, dtype=torch.bool).scatter(-1, index, before >= sampling.top_p), -torch.inf
+        )
         logp = logp.log_softmax(-1)
     mass = logp.double().exp().cumsum(-1)
     token = torch.searchsorted(mass, (uniform * mass[:, -1])[:, None], right=True).squeeze(-1)

@@ -186,7 +186,7 @@ def test_death_before_any_line_leaves_a_whole_checkpoint(step: int, tmp_path: Pa
         assert found is not None
         loaded = Weight(0.0)
         state = load_checkpoint(found, loaded)  # type: ignore[arg-type]
-        value = round(float(loaded.value), 6)
+        value = round(loaded.value.item(), 6)
         assert state == {"value": value}
         assert (found.step, value) in {(5, 0.5), (6, 0.6), (step, 0.7)}
         save(folder, 8, 0.8)

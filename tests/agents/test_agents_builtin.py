@@ -120,7 +120,7 @@ def loss_of(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, pairs: l
     return float(model(input_ids=ids, attention_mask=mask, labels=labels).loss)
 
 
-SHORT = WarmStartConfig(env_args=("size=5", "slack=4"), steps=40, batch=16, lr=5e-3, layers=2, width=32, context=300)
+SHORT = WarmStartConfig(env_args=("size=5", "slack=4"), steps=40, batch=16, lr=3e-2, layers=2, width=32, context=300)
 
 
 @pytest.fixture(autouse=True)

@@ -82,7 +82,8 @@ def load_checkpoint(checkpoint: Checkpoint, model: PreTrainedModel) -> dict[str,
 
 
 def _whole(folder: Path) -> list[Checkpoint]:
-    found = [Checkpoint(p, int(p.name.removeprefix(PREFIX))) for p in folder.glob(f"{PREFIX}*") if p.is_dir()]
+    named = [(p, p.name.removeprefix(PREFIX)) for p in folder.glob(f"{PREFIX}*") if p.is_dir()]
+    found = [Checkpoint(p, int(step)) for p, step in named if step.isdigit()]
     return sorted(found, key=lambda checkpoint: checkpoint.step)
 
 

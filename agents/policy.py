@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
+from agents.config import parse_pairs
 from vpo_envs.task import Message
 
 
@@ -96,14 +97,12 @@ def builtin_folder(env_id: str, env_args: dict[str, Any]) -> Path:
             f"make one with: {command}"
         )
     recipe = json.loads((folder / "recipe.json").read_text())
-    from agents.config import parse_pairs
-
     made_for = parse_pairs(recipe["env_args"], "recipe.json")
-    asked = {k: v for k, v in env_args.items() if k in ("size", "slack")}
-    if wrong := {k: v for k, v in asked.items() if made_for.get(k) != v}:
+    if any(env_args.get(name) != value for name, value in made_for.items()):
+        needs, has = (" ".join(f"{k}={v}" for k, v in args.items()) for args in (made_for, env_args))
         raise ValueError(
-            f"the built-in policy of {env_id} was made for {made_for}, not {wrong}; use these arguments, another "
-            f"--model, or make one with: {command} --env-args " + " ".join(f"{k}={v}" for k, v in env_args.items())
+            f"the built-in policy of {env_id} was made for --env-args {needs}, not for {has or 'the defaults'}; use "
+            f"these arguments, another --model, or make one with: {command} --env-args {has}".rstrip()
         )
     return folder
 

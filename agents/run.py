@@ -70,8 +70,15 @@ def complete(config: TrainConfig) -> TrainConfig:
     for name in ("mini_batch", "micro_batch", "epochs", "logprob_chunk"):
         if getattr(learner, name) < 1:
             raise ValueError(f"--learner.{name.replace('_', '-')} must be at least 1, not {getattr(learner, name)}")
-    if learner.dual_clip <= 1:
+    if not learner.dual_clip > 1:
         raise ValueError(f"--learner.dual-clip must exceed 1, not {learner.dual_clip}")
+    if not learner.lr > 0 or not learner.grad_clip > 0 or not learner.kl_coef >= 0:
+        raise ValueError(
+            "--learner.lr and --learner.grad-clip must be above 0 and --learner.kl-coef at least 0, not "
+            f"{learner.lr}, {learner.grad_clip}, {learner.kl_coef}"
+        )
+    if config.seed < 0:
+        raise ValueError(f"--seed must be at least 0, not {config.seed}")
     return replace(config, num_answers=m)
 
 
@@ -111,6 +118,8 @@ def open_run(config: TrainConfig) -> Run:
     checkpoint = latest_checkpoint(folder / "checkpoints")
     if checkpoint is None:
         raise ValueError(f"{folder} has no checkpoint yet; start the run again under another --name")
+    if config.steps is not None and config.steps < checkpoint.step:
+        raise ValueError(f"{folder} has {checkpoint.step} steps already; --steps {config.steps} is less")
     if config.steps is not None and config.steps != saved.steps:
         save_config(replace(config, resume=None), folder)
     return Run(folder, config, checkpoint)

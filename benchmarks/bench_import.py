@@ -16,7 +16,8 @@ PROGRAM = """
 import sys, time
 began = time.perf_counter()
 import {module}
-print(time.perf_counter() - began, *[m for m in ("torch", "transformers", "vllm", "matplotlib", "scipy") if m in sys.modules])
+heavy = ("torch", "transformers", "vllm", "matplotlib", "scipy")
+print(time.perf_counter() - began, *[name for name in heavy if name in sys.modules])
 """
 
 

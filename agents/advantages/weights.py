@@ -71,10 +71,17 @@ def _iid(
 
 
 def _log_uniform(shape: tuple[int, ...], source: torch.device, generator: torch.Generator | None) -> Tensor:
-    """Logarithms of uniforms, float32, finite and below 0. Several times faster on a CPU than `Tensor.exponential_`."""
-    uniform = torch.rand(shape, generator=generator, device=source)  # multiples of 2**-24 in [0, 1)
-    # Without the shift 0 would have no logarithm; a larger shift would round up to 1, and a lone objective get 0 / 0.
-    return uniform.add_(2**-26).log_()
+    """Logarithms of uniforms, float32, finite and below 0."""
+    # On a CPU, drawing takes most of the estimator's time, and 64 bits take hardly longer than 32: two uniforms a draw.
+    count = math.prod(shape)
+    draws = torch.empty((count + 1) // 2, dtype=torch.int64, device=source)
+    draws.random_(-(2**63), None, generator=generator)
+    return _log_of_bits(draws.view(torch.int32)[:count].view(shape))
+
+
+def _log_of_bits(bits: Tensor) -> Tensor:
+    """Any int32 -> log of a float32 in [2**-24, 1 - 2**-24]: an end of 0 or 1 would give a lone objective 0 / 0."""
+    return bits.to(torch.float32).mul_(2**-32 * (1 - 2**-23)).add_(0.5).log_()
 
 
 def _sobol(

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from agents.advantages import sample_weights
+from agents.advantages.weights import _log_of_bits
 
 samplers = pytest.mark.parametrize("sampler", ["iid", "sobol"])
 alphas = pytest.mark.parametrize("alpha", [0.01, 0.3, 1.0, 2.5])
@@ -117,8 +118,11 @@ def test_errors(options: dict[str, Any], message: str) -> None:
         draw(full(1, 2), **options)
 
 
-@pytest.mark.parametrize(("seed", "uniform"), [(84, 0.0), (80, 1 - 2**-24)])
-def test_the_ends_of_the_unit_interval_do_no_harm(seed: int, uniform: float) -> None:
-    """These seeds draw the smallest and the largest float32 that a uniform can be: logarithms -inf and almost 0."""
-    assert (torch.rand(200_000, generator=torch.Generator().manual_seed(seed)) == uniform).any()
-    assert (draw(full(1, 1), 200_000, seed=seed, dtype=torch.float32) == 1).all()
+def test_random_bits_become_uniforms_without_ends() -> None:
+    ends = torch.tensor([-(2**31), -(2**31) + 1, 2**31 - 65, 2**31 - 64, 2**31 - 1], dtype=torch.int32)
+    uniforms = _log_of_bits(ends).exp().double()
+    torch.testing.assert_close(uniforms[:2], torch.full((2,), 2.0**-24, dtype=torch.float64))
+    assert (_log_of_bits(ends) < 0).all()
+    middle = torch.arange(-(2**31), 2**31, 2**20, dtype=torch.int64)
+    ideal = (middle + 2**31).double() / 2**32
+    torch.testing.assert_close(_log_of_bits(middle.int()).exp().double(), ideal, rtol=0, atol=2e-7)

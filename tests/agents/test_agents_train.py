@@ -1,4 +1,4 @@
-"""The training command from end to end: what it leaves behind, resuming, interruption, and other people's environments."""
+"""The training command from end to end: what a run leaves, resuming, interruption, other people's environments."""
 
 from __future__ import annotations
 

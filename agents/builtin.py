@@ -25,20 +25,39 @@ CHAT_TEMPLATE = (
     "{% if message['role'] == 'assistant' %}<|end|>{% endif %}{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>{% endif %}"
 )
+CANDIDATES = 2  # demonstrations drawn for each answer of a set
 MIN_PHRASE = 16  # characters; a shorter line is better spelled by its words
 
 
 def examples(task: Task[Any], rng: Random, num_answers: int, start: int = 0) -> Iterator[tuple[list[Message], str]]:
-    """Endless (messages, response) pairs: problem start, start + 1 ... with distinct demonstrations as its answers."""
+    """Endless (messages, response) pairs: problem start, start + 1 ... answered with demonstrations that differ."""
     for index in count(start):
         problem = task[index % len(task)]
-        distinct: dict[Hashable, str] = {}
-        for _ in range(4 * num_answers):
+        drawn: dict[Hashable, str] = {}
+        for _ in range(num_answers if num_answers == 1 else CANDIDATES * num_answers):
             answer = task.demonstration(problem, rng)
-            distinct.setdefault(task.normalise(answer), answer)
-            if len(distinct) == num_answers:
-                yield task.messages(problem, num_answers), join_answers(task, list(distinct.values()))
-                break
+            drawn.setdefault(task.normalise(answer), answer)
+        if len(drawn) >= num_answers:
+            answers = spread(list(drawn.values()), num_answers)
+            yield task.messages(problem, num_answers), join_answers(task, answers)
+
+
+def spread(texts: list[str], number: int) -> list[str]:
+    """Texts that differ: the first one, then always the one whose words are farthest from all that were chosen.
+
+    Distance is Jaccard's, 1 - |common words| / |all words|, to the nearest chosen text. A policy that imitates such
+    sets learns that an answer depends on those before it, which independent draws would not teach.
+    """
+    words = [frozenset(text.split()) for text in texts]
+    chosen = [0]
+    while len(chosen) < number:
+        rest = [i for i in range(len(texts)) if i not in chosen]
+        chosen.append(max(rest, key=lambda i: min(_distance(words[i], words[j]) for j in chosen)))
+    return [texts[i] for i in chosen]
+
+
+def _distance(a: frozenset[str], b: frozenset[str]) -> float:
+    return 1 - len(a & b) / max(1, len(a | b))
 
 
 def build_tokenizer(

@@ -59,8 +59,8 @@ def _laptop(config: TrainConfig) -> TrainConfig:
         answers_per_prompt=24,
         prompt_tokens=256,
         sampling=SamplingConfig(max_tokens=112),
-        # Small weights need a larger step than the paper's, and a stronger pull to the reference to stay on it.
-        learner=LearnerConfig(lr=1e-4, mini_batch=16, micro_batch=32, kl_coef=1e-3),
+        # A million weights need a larger step than the paper's billions.
+        learner=LearnerConfig(lr=5e-5, mini_batch=16, micro_batch=32, kl_coef=1e-3),
     )
 
 

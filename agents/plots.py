@@ -31,10 +31,11 @@ PANELS_IN_ROW = 4
 
 TRAINING_PANELS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     (
-        "Score, reference weights",
+        "Score",
         (
             ("score/answer", "mean answer"),
             ("score/best_of_set", "best of a response"),
+            ("score/expected_best_of_set", "the same, random weights"),
             ("score/best_of_group", "best of a prompt's group"),
         ),
     ),

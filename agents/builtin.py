@@ -26,18 +26,31 @@ CHAT_TEMPLATE = (
     "{% if add_generation_prompt %}<|assistant|>{% endif %}"
 )
 CANDIDATES = 2  # demonstrations drawn for each answer of a set
+PATIENCE = 1000  # problems in a row without such a set, after which a task is given up
 MIN_PHRASE = 16  # characters; a shorter line is better spelled by its words
 
 
 def examples(task: Task[Any], rng: Random, num_answers: int, start: int = 0) -> Iterator[tuple[list[Message], str]]:
-    """Endless (messages, response) pairs: problem start, start + 1 ... answered with demonstrations that differ."""
+    """Endless (messages, response) pairs: problem start, start + 1 ... answered with demonstrations that differ.
+
+    Raises:
+        ValueError: the demonstrations of all of the task's problems (of 1000, if it has more) are too much alike.
+    """
+    patience, in_vain = min(len(task), PATIENCE), 0
     for index in count(start):
+        if in_vain == patience:
+            raise ValueError(
+                f"{type(task).__name__}: of {CANDIDATES * num_answers} demonstrations of a problem never {num_answers} "
+                f"differed, in {patience} problems; make them more varied, or ask for fewer answers"
+            )
         problem = task[index % len(task)]
         drawn: dict[Hashable, str] = {}
         for _ in range(num_answers if num_answers == 1 else CANDIDATES * num_answers):
             answer = task.demonstration(problem, rng)
             drawn.setdefault(task.normalise(answer), answer)
+        in_vain += 1
         if len(drawn) >= num_answers:
+            in_vain = 0
             answers = spread(list(drawn.values()), num_answers)
             yield task.messages(problem, num_answers), join_answers(task, answers)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import PreTrainedModel
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 PREFIX = "step-"
 
@@ -29,9 +29,17 @@ class Checkpoint:
 
 
 def save_checkpoint(
-    folder: Path, step: int, model: PreTrainedModel, learner_state: dict[str, Any], keep: int
+    folder: Path,
+    step: int,
+    model: PreTrainedModel,
+    learner_state: dict[str, Any],
+    keep: int,
+    tokenizer: PreTrainedTokenizerBase | None = None,
 ) -> Checkpoint:
-    """Write `folder/step-000123` and delete all but the newest `keep`."""
+    """Write `folder/step-000123` and delete all but the newest `keep`.
+
+    With the tokenizer it is a transformers folder that can be evaluated like any other model.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for stale in folder.glob(f".*{PREFIX}*"):
         shutil.rmtree(stale)
@@ -45,7 +53,12 @@ def save_checkpoint(
         if tensor.data_ptr() not in seen:
             seen.add(tensor.data_ptr())
             tensors[name] = tensor.contiguous()
-    save_file(tensors, partial / "model.safetensors")
+    save_file(tensors, partial / "model.safetensors", metadata={"format": "pt"})
+    model.config.save_pretrained(partial)
+    if model.generation_config is not None:
+        model.generation_config.save_pretrained(partial)
+    if tokenizer is not None:
+        tokenizer.save_pretrained(partial)
     torch.save(learner_state, partial / "learner.pt")
     (partial / "state.json").write_text(json.dumps({"step": step}))
     for file in partial.iterdir():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 
@@ -16,6 +17,8 @@ def run_cli(main: Callable[[], object]) -> None:
     Raises:
         SystemExit: as above.
     """
+    # As `python -m` does, so that "module:id" finds a module in the current folder.
+    sys.path.insert(0, os.getcwd())
     try:
         main()
     except KeyboardInterrupt:

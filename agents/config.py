@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Preset = Literal["auto", "laptop", "paper"]
+Dtype = Literal["auto", "float32", "bfloat16"]
 
 
 @dataclass
@@ -50,8 +51,8 @@ class LearnerConfig:
     """Passes over the rollouts of a step."""
     tis_cap: float | None = 2.0
     """Truncated importance sampling between the generating and the learning engine: largest per-token weight."""
-    logprob_chunk: int = 4096
-    """Tokens whose full-vocabulary logits exist at one time."""
+    logprob_chunk: int = 1024
+    """Response tokens whose full-vocabulary logits exist at one time."""
 
 
 @dataclass
@@ -102,8 +103,9 @@ class TrainConfig:
     seed: int = 0
     device: str = "auto"
     """"auto", "cpu", "cuda", "cuda:1" ..."""
-    dtype: Literal["auto", "float32", "bfloat16"] = "auto"
-    """Weights; auto = float32 on a CPU, bfloat16 elsewhere."""
+    dtype: Dtype = "auto"
+    """What is computed in; auto = float32 on a CPU, bfloat16 elsewhere. The weights are float32 in any case: a step of
+    1e-6 would be lost in bfloat16."""
     threads: int | None = None
     """CPU threads of torch; default torch's own choice."""
     output: str = "runs"
@@ -115,6 +117,7 @@ class TrainConfig:
     checkpoint_every: int = 25
     """Steps between checkpoints; one is always written at the end and on Ctrl-C."""
     keep_checkpoints: int = 2
+    """Checkpoints that are kept, the newest ones."""
     final_evaluation: bool = True
     """Evaluate the first and the last policy when training ends."""
     sampling: SamplingConfig = field(default_factory=SamplingConfig)

@@ -1,6 +1,6 @@
 """One environment id as the agent uses it: groups of responses in, a reward tensor out.
 
-Our own environments are batched (`gym.make_vec`). Any other registered text environment runs in MO-Gymnasium's vector
+Our own environments are batched (`TextVectorEnv`). Any other registered text environment runs in MO-Gymnasium's vector
 environment, each copy inside the `MultiAnswer` wrapper.
 """
 
@@ -14,8 +14,9 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from vpo_envs.registration import spec_of
+from vpo_envs.registration import TEXT_ENV, spec_of
 from vpo_envs.task import Message, Split
+from vpo_envs.text_vector_env import TextVectorEnv
 from vpo_envs.wrappers import MultiAnswer
 
 TEST_SEEDS = 1_000_000_000  # foreign environments have no splits: test problems are the seeds from here on
@@ -45,20 +46,25 @@ class Environment:
     def __init__(self, env_id: str, args: dict[str, Any], num_answers: int, split: Split = "train") -> None:
         self.id, self.num_answers, self.split = env_id, num_answers, split
         self._spec = spec_of(env_id)
-        self.is_ours = self._spec.vector_entry_point is not None
-        self._args = {**args, "split": split} if self.is_ours else dict(args)
+        self.is_ours = self._spec.entry_point == TEXT_ENV
+        if self.is_ours and "split" in args:
+            raise ValueError("--env-args: the split is chosen by the command (training or evaluation), leave it out")
+        self._args = {**self._spec.kwargs, **args, "split": split} if self.is_ours else dict(args)
         self._open: tuple[int, gym.vector.VectorEnv[Any, Any, Any]] | None = None
+        self.task: Any = None
         envs = self._envs(1)
         first: Any = envs.envs[0] if hasattr(envs, "envs") else None
         get = first.get_wrapper_attr if first is not None else lambda name: getattr(envs, name)
         self.reference_weights: NDArray[np.float64] = np.asarray(get("reference_weights"), np.float64)
         k = len(self.reference_weights)
-        self.lower_bound: NDArray[np.float32] = np.broadcast_to(get("reward_space").low, (k,)).astype(np.float32)
+        # What a response without any answer earns; the wrapper has a finite value also where rewards are unbounded.
+        bound = get("reward_space").low if self.is_ours else get("no_answer_reward")
+        self.lower_bound: NDArray[np.float32] = np.broadcast_to(bound, (k,)).astype(np.float32)
         try:
             self.objectives = [objective.name for objective in get("objectives")]
         except AttributeError:
             self.objectives = [f"objective_{i + 1}" for i in range(k)]
-        self.task: Any = getattr(envs, "task", None)
+        self.task = getattr(envs, "task", None)
 
     @property
     def num_problems(self) -> int | None:
@@ -69,15 +75,15 @@ class Environment:
         if self._open is None or self._open[0] != num_envs:
             try:
                 self._open = (num_envs, self._make(num_envs))
-            except TypeError as error:
-                raise ValueError(f"{self.id} does not accept the arguments {self._args}: {error}") from error
+            except (TypeError, OSError) as error:
+                raise ValueError(f"{self.id} cannot be made: {error}") from error
         return self._open[1]
 
     def _make(self, num_envs: int) -> gym.vector.VectorEnv[Any, Any, Any]:
         if self.is_ours:
             # The task is built once and shared, so that its problems are loaded or generated once.
-            args = {"task": self.task} if getattr(self, "task", None) is not None else self._args
-            return gym.make_vec(self.id, num_envs=num_envs, num_answers=self.num_answers, **args)
+            args = self._args if self.task is None else {"task": self.task}
+            return TextVectorEnv(**{**args, "num_envs": num_envs, "num_answers": self.num_answers})
         from mo_gymnasium.wrappers.vector import MOSyncVectorEnv
 
         def make() -> gym.Env[Any, Any]:

@@ -13,14 +13,15 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import torch
 import tyro
 
 from agents.cli import run_cli
 from agents.comparison import Comparison
-from agents.config import EvaluationConfig, parse_pairs
+from agents.config import Dtype, EvaluationConfig, parse_pairs
+from agents.config_checks import check_evaluation
 from agents.evaluation import ROWS, evaluate_policy
 from agents.policy import Policy, open_policy
 from agents.report import report
@@ -53,8 +54,8 @@ class EvaluateConfig:
     """Responses that are generated side by side; less needs less memory and samples the same."""
     device: str = "auto"
     """"auto", "cpu", "cuda", "cuda:1" ..."""
-    dtype: Literal["auto", "float32", "bfloat16"] = "auto"
-    """Weights; auto = float32 on a CPU, bfloat16 elsewhere."""
+    dtype: Dtype = "auto"
+    """What is computed in; auto = float32 on a CPU, bfloat16 elsewhere."""
     threads: int | None = None
     """CPU threads of torch; default torch's own choice."""
     problem: int = 0
@@ -70,6 +71,8 @@ def evaluate(config: EvaluateConfig) -> Comparison:
         ValueError: a model cannot be loaded, or options that do not fit together.
     """
     if config.threads is not None:
+        if config.threads < 1:
+            raise ValueError(f"--threads must be at least 1, not {config.threads}")
         torch.set_num_threads(config.threads)
     if not config.model:
         raise ValueError("--model needs at least one model")
@@ -77,6 +80,8 @@ def evaluate(config: EvaluateConfig) -> Comparison:
     env, env_args = common_environment(candidates, config.env, config.env_args)
     counts = _counts(config, candidates)
     labels = _labels(config, candidates, counts)
+    for m in counts:
+        check_evaluation(config.evaluation, m)
     if not 0 <= config.problem < config.evaluation.problems:
         raise ValueError(f"--problem {config.problem} is not one of the {config.evaluation.problems} problems")
     max_tokens, prompt_tokens = config.max_tokens, config.prompt_tokens
@@ -126,11 +131,17 @@ def _labels(config: EvaluateConfig, candidates: list[Candidate], counts: list[in
     if config.labels:
         if len(config.labels) != len(candidates):
             raise ValueError(f"--labels needs one for each of the {len(candidates)} models, not {len(config.labels)}")
+        if len(set(config.labels)) < len(config.labels):
+            raise ValueError(f"--labels must differ, not {', '.join(config.labels)}")
         return list(config.labels)
     labels = [c.name for c in candidates]
     for longer in ([f"{n}-m{m}" for n, m in zip(labels, counts, strict=True)], [c.source for c in candidates]):
         repeated = {name for name, times in Counter(labels).items() if times > 1}
         labels = [other if name in repeated else name for name, other in zip(labels, longer, strict=True)]
+    if len(set(labels)) < len(labels):
+        raise ValueError(
+            f"these models are the same: {', '.join(labels)}; name each once, or with another --num-answers"
+        )
     return labels
 
 

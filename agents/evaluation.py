@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from agents.config import EvaluationConfig, parse_pairs
+from agents.config_checks import check_evaluation
 from agents.environment import Environment
 from agents.generation import Sampling, TransformersGenerator
 from agents.policy import Policy
@@ -258,12 +259,12 @@ def evaluate_policy(
     Raises:
         ValueError: the numbers do not fit together, the environment refuses its arguments, or a prompt is too long.
     """
-    _check(config, num_answers)
+    check_evaluation(config, num_answers)
     environment = Environment(env_id, parse_pairs(env_args, "--env-args"), num_answers, "test")
     available = environment.num_problems
     problems = list(range(config.problems if available is None else min(config.problems, available)))
     responses = config.answers // num_answers
-    generator = TransformersGenerator(policy.model, policy.end_ids, policy.tokenizer.pad_token_id, rows=rows)
+    generator = TransformersGenerator(policy.model, policy.end_ids, policy.tokenizer.pad_token_id, rows, policy.dtype)
     sampling = Sampling(sampling_max_tokens, config.temperature, config.top_p)
     parts: list[Rollouts] = []
     began = time.perf_counter()
@@ -299,19 +300,6 @@ def evaluate_policy(
         fronts=_fronts(environment.task, problems),
         bounded_by_one=environment.is_ours,
     )
-
-
-def _check(config: EvaluationConfig, num_answers: int) -> None:
-    for name in ("problems", "answers", "weights"):
-        if getattr(config, name) < 1:
-            raise ValueError(f"evaluation: {name} must be at least 1, not {getattr(config, name)}")
-    if not config.ks or min(config.ks) < 1:
-        raise ValueError(f"evaluation: ks must be whole numbers of at least 1, not {config.ks}")
-    if num_answers < 1 or config.answers % num_answers:
-        raise ValueError(
-            f"evaluation: {config.answers} answers cannot be sampled as responses of {num_answers} answers each; "
-            f"choose a multiple of {max(1, num_answers)}"
-        )
 
 
 def _fronts(task: Any, problems: Sequence[int]) -> list[NDArray[np.float32]] | None:

@@ -18,6 +18,7 @@ from transformers import PreTrainedModel
 from agents.config import LearnerConfig
 from agents.generation import Completion
 from agents.logprobs import Sequences, check_head, pad_sequences, response_logprobs
+from agents.precision import computing_in
 from agents.rollout import Rollouts
 
 
@@ -49,9 +50,11 @@ def kl_estimate(logp: Tensor, ref_logp: Tensor) -> Tensor:
 class Learner:
     """Owns the optimizer and the frozen reference of one model."""
 
-    def __init__(self, model: PreTrainedModel, config: LearnerConfig, temperature: float) -> None:
+    def __init__(
+        self, model: PreTrainedModel, config: LearnerConfig, temperature: float, dtype: torch.dtype = torch.float32
+    ) -> None:
         check_head(model)
-        self.model, self.config, self.temperature = model, config, temperature
+        self.model, self.config, self.temperature, self.dtype = model, config, temperature, dtype
         self.reference: PreTrainedModel | None = None
         if config.kl_coef > 0:
             self.reference = copy.deepcopy(model).eval().requires_grad_(False)
@@ -97,6 +100,11 @@ class Learner:
             loss = self._loss(where, sequences, completions, advantages, old, totals)
             (loss.sum() / tokens).backward()  # token-mean over the whole mini-batch
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.grad_clip)
+        if not norm.isfinite():
+            raise ValueError(
+                f"the gradient norm is {float(norm)}: the weights were not updated. The learning rate may be too high; "
+                "go on from the last checkpoint with --resume, or start again with a lower --learner.lr"
+            )
         self.optimizer.step()
         totals["grad_norm"] += float(norm)
 
@@ -123,7 +131,7 @@ class Learner:
     ) -> Tensor:
         """Per-token loss (tokens,) of one micro-batch; adds its sums to `totals`."""
         config, device = self.config, self.model.device
-        logp, entropy = response_logprobs(self.model, sequences, self.temperature, config.logprob_chunk)
+        logp, entropy = self._logprobs(self.model, sequences)
         old_logp = logp.detach() if old is None else torch.cat([old[bg] for bg in where])
         lengths = torch.tensor([len(c.token_ids) for c in completions])
         rollout_advantages = torch.stack([advantages[b, g] for b, g in where])
@@ -136,7 +144,7 @@ class Learner:
             loss = loss * engine_ratio.clamp(max=config.tis_cap)
         if self.reference is not None:
             with torch.no_grad():
-                ref, _ = response_logprobs(self.reference, sequences, self.temperature, config.logprob_chunk)
+                ref, _ = self._logprobs(self.reference, sequences)
             kl = kl_estimate(logp, ref)
             loss = loss + config.kl_coef * kl
             totals["kl"] += float(kl.detach().sum())
@@ -147,11 +155,15 @@ class Learner:
         totals["engine_ratio"] += float(engine_ratio.sum())
         return loss
 
+    def _logprobs(self, model: PreTrainedModel, sequences: Sequences) -> tuple[Tensor, Tensor]:
+        with computing_in(self.dtype, model.device):
+            return response_logprobs(model, sequences, self.temperature, self.config.logprob_chunk)
+
     @torch.no_grad()
     def _old_logprobs(self, rollouts: Rollouts) -> dict[tuple[int, int], Tensor]:
         old: dict[tuple[int, int], Tensor] = {}
         for where, sequences, completions in self._micro_batches(rollouts, list(range(len(rollouts.prompts)))):
-            logp, _ = response_logprobs(self.model, sequences, self.temperature, self.config.logprob_chunk)
+            logp, _ = self._logprobs(self.model, sequences)
             parts = logp.split([len(c.token_ids) for c in completions])
             old.update(zip(where, parts, strict=True))
         return old

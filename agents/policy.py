@@ -23,6 +23,8 @@ class Policy:
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
     source: str
+    dtype: torch.dtype = torch.float32
+    """What is computed in; the weights stay float32 (`autocast`)."""
 
     @property
     def context(self) -> int:
@@ -108,7 +110,7 @@ def builtin_folder(env_id: str, env_args: dict[str, Any]) -> Path:
 
 
 def load_policy(source: str, device: torch.device, dtype: torch.dtype) -> Policy:
-    """Load a model and tokenizer from a hub id or a folder.
+    """Load a model and tokenizer from a hub id or a folder. The weights are float32, `dtype` is what is computed in.
 
     Raises:
         ValueError: the folder does not exist, or holds no model or no tokenizer; or the hub does not answer.
@@ -126,13 +128,13 @@ def load_policy(source: str, device: torch.device, dtype: torch.dtype) -> Policy
             raise ValueError(f"{source} holds no tokenizer; save the model's tokenizer into the same folder")
     try:
         tokenizer = AutoTokenizer.from_pretrained(source)
-        model = AutoModelForCausalLM.from_pretrained(source, dtype=dtype)
+        model = AutoModelForCausalLM.from_pretrained(source, dtype=torch.float32)
     except OSError as error:
         raise ValueError(f"cannot load the model {source!r}: {str(error).splitlines()[0]}") from error
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     placed: Any = model  # its `to` is typed for a model only
-    return Policy(placed.to(device).eval(), tokenizer, source)
+    return Policy(placed.to(device).eval(), tokenizer, source, dtype)
 
 
 def open_policy(source: str, env_id: str, env_args: dict[str, Any], device: str, dtype: str) -> Policy:
@@ -145,7 +147,7 @@ def open_policy(source: str, env_id: str, env_args: dict[str, Any], device: str,
         device = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         place = torch.device(device)
-        torch.empty(0, device=place)
+        torch.zeros(1, device=place).item()
     except (RuntimeError, AssertionError) as error:
         raise ValueError(f"--device {device}: {str(error).splitlines()[0]}") from error
     if dtype == "auto":

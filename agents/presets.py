@@ -53,7 +53,7 @@ def _laptop(config: TrainConfig) -> TrainConfig:
     """The built-in policy on two CPU cores, in minutes."""
     return replace(
         config,
-        env_args=LAPTOP_ENV_ARGS.get(config.env, ()),
+        env_args=LAPTOP_ENV_ARGS.get(config.env.rpartition(":")[2], ()),
         steps=200,
         prompts=16,
         answers_per_prompt=24,
@@ -66,7 +66,9 @@ def _laptop(config: TrainConfig) -> TrainConfig:
 
 def _paper(config: TrainConfig) -> TrainConfig:
     """The paper's models and batch sizes (arXiv 2605.22817)."""
-    model, prompts, mini, micro, prompt_tokens, max_tokens, epochs = PAPER.get(config.env, PAPER["vpo/Maze-v0"])
+    model, prompts, mini, micro, prompt_tokens, max_tokens, epochs = PAPER.get(
+        config.env.rpartition(":")[2], PAPER["vpo/Maze-v0"]
+    )
     return replace(
         config,
         model=model,

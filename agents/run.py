@@ -10,9 +10,10 @@ from dataclasses import asdict, dataclass, is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from agents.advantages import ONE_ANSWER, estimator_options
+from agents.advantages import ONE_ANSWER
 from agents.checkpoint import Checkpoint, latest_checkpoint
 from agents.config import TrainConfig, parse_pairs
+from agents.config_checks import check_evaluation, check_learner, check_method, check_sampling
 
 T = TypeVar("T")
 
@@ -41,10 +42,7 @@ def complete(config: TrainConfig) -> TrainConfig:
     Raises:
         ValueError: an unknown method or option of it, or numbers that do not fit together.
     """
-    options = parse_pairs(config.method_args, "--method-args")
-    if unknown := sorted(options.keys() - estimator_options(config.method).keys()):
-        known = ", ".join(estimator_options(config.method)) or "none"
-        raise ValueError(f"--method-args: {config.method} has no option {', '.join(unknown)} (it has: {known})")
+    check_method(config.method, parse_pairs(config.method_args, "--method-args"))
     m = answers_per_rollout(config)
     if m < 1:
         raise ValueError(f"--num-answers must be at least 1, not {m}")
@@ -54,31 +52,15 @@ def complete(config: TrainConfig) -> TrainConfig:
         raise ValueError(
             f"--answers-per-prompt {config.answers_per_prompt} must be at least two rollouts of --num-answers {m} each"
         )
-    for name in ("prompts", "epochs", "checkpoint_every"):
-        if getattr(config, name) < 1:
-            raise ValueError(f"--{name.replace('_', '-')} must be at least 1, not {getattr(config, name)}")
-    if config.steps is not None and config.steps < 1:
-        raise ValueError(f"--steps must be at least 1, not {config.steps}")
-    learner, sampling = config.learner, config.sampling
-    if sampling.temperature <= 0:
-        raise ValueError(f"--sampling.temperature must be above 0 in training, not {sampling.temperature}")
-    if sampling.top_p < 1 and learner.tis_cap is not None:
-        raise ValueError(
-            f"--sampling.top-p {sampling.top_p} samples from another distribution than the learner differentiates, and "
-            "importance sampling between them is undefined: use --sampling.top-p 1 or --learner.tis-cap None"
-        )
-    for name in ("mini_batch", "micro_batch", "epochs", "logprob_chunk"):
-        if getattr(learner, name) < 1:
-            raise ValueError(f"--learner.{name.replace('_', '-')} must be at least 1, not {getattr(learner, name)}")
-    if not learner.dual_clip > 1:
-        raise ValueError(f"--learner.dual-clip must exceed 1, not {learner.dual_clip}")
-    if not learner.lr > 0 or not learner.grad_clip > 0 or not learner.kl_coef >= 0:
-        raise ValueError(
-            "--learner.lr and --learner.grad-clip must be above 0 and --learner.kl-coef at least 0, not "
-            f"{learner.lr}, {learner.grad_clip}, {learner.kl_coef}"
-        )
+    for name in ("prompts", "epochs", "checkpoint_every", "keep_checkpoints", "prompt_tokens", "steps", "threads"):
+        if (value := getattr(config, name)) is not None and value < 1:
+            raise ValueError(f"--{name.replace('_', '-')} must be at least 1, not {value}")
     if config.seed < 0:
         raise ValueError(f"--seed must be at least 0, not {config.seed}")
+    check_sampling(config)
+    check_learner(config.learner)
+    if config.final_evaluation:
+        check_evaluation(config.evaluation, m)
     return replace(config, num_answers=m)
 
 
@@ -89,32 +71,39 @@ def answers_per_rollout(config: TrainConfig) -> int:
     return 1 if config.method in ONE_ANSWER else SET_SIZE
 
 
+def refuse_changes(config: TrainConfig) -> None:
+    """Raise ValueError if `config` differs from the run that it resumes in an option that must not change.
+
+    All such options are named, with both values. None stands for a default that is filled in later.
+    """
+    assert config.resume is not None
+    changed = [
+        f"{key}: {old!r} -> {new!r}"
+        for key, old, new in _differences(asdict(load_config(Path(config.resume))), asdict(config))
+        if key.partition(".")[0] not in MAY_CHANGE and not (key == "num_answers" and new is None)
+    ]
+    if changed:
+        raise ValueError(f"{config.resume} cannot be resumed with another configuration: " + "; ".join(changed))
+
+
 def open_run(config: TrainConfig) -> Run:
     """Make the folder of a new run, or open the one named by `config.resume`.
 
     Raises:
-        ValueError: the folder to resume holds no run or no checkpoint, or its configuration differs in an option that
-            must not change (all such options are named with both values).
+        ValueError: the folder to resume holds no run or no checkpoint, or has more steps than asked for.
     """
     if config.resume is None:
         name = config.name or "-".join(
             [config.env.rpartition("/")[2], config.method, f"seed{config.seed}", time.strftime("%Y%m%d-%H%M%S")]
         )
         folder = Path(config.output) / name
-        if (folder / "config.json").exists():
+        if latest_checkpoint(folder / "checkpoints") is not None:
             raise ValueError(f"{folder} is a run already: go on with --resume {folder}, or choose another --name")
         folder.mkdir(parents=True, exist_ok=True)
         save_config(config, folder)
         return Run(folder, config, None)
     folder = Path(config.resume)
     saved = load_config(folder)
-    changed = [
-        f"{key}: {old!r} -> {new!r}"
-        for key, old, new in _differences(asdict(saved), asdict(config))
-        if key.partition(".")[0] not in MAY_CHANGE
-    ]
-    if changed:
-        raise ValueError(f"{folder} cannot be resumed with another configuration: " + "; ".join(changed))
     checkpoint = latest_checkpoint(folder / "checkpoints")
     if checkpoint is None:
         raise ValueError(f"{folder} has no checkpoint yet; start the run again under another --name")
@@ -168,4 +157,4 @@ def _differences(old: dict[str, Any], new: dict[str, Any], prefix: str = "") -> 
     return found
 
 
-__all__ = ["Run", "answers_per_rollout", "complete", "load_config", "open_run", "save_config"]
+__all__ = ["Run", "answers_per_rollout", "complete", "load_config", "open_run", "refuse_changes", "save_config"]

@@ -16,13 +16,14 @@ def rollout_metrics(
 ) -> dict[str, float]:
     """Means over the rollouts of a step.
 
-    `score/answer`: reference scalar of an answer (absent ones count with what the batch gives them);
+    `score/answer`: reference scalar of an answer, absent ones at the lower bound;
     `score/best_of_set`: best answer of a rollout; `score/best_of_group`: best answer of all G x m;
     `score/expected_best_of_set`: best answer of a rollout under random weights, on average (the paper's objective);
     `reward/<objective>`: mean over answers; `diversity/group`: mean L1 distance between the reward vectors of two given
     answers of a group; `group/zero_advantage`: share of groups that give no gradient.
     """
-    scalars = batch.scalars()  # (B, G, m)
+    # An absent answer is worth the lower bound: silence must not look better than a bad answer.
+    scalars = torch.where(batch.answered, batch.scalars(), batch.silent_scalar()[..., None])  # (B, G, m)
     rewards = batch.rewards  # (B, G, m, k)
     b, g, m, k = rewards.shape
     completions = [c for group in rollouts.completions for c in group]

@@ -22,7 +22,7 @@ class Tracker:
         self._board = SummaryWriter(str(folder / "tensorboard"), purge_step=first_step)
 
     def log(self, step: int, metrics: dict[str, float]) -> None:
-        self._file.write(json.dumps({"step": step, **metrics}) + "\n")
+        self._file.write(json.dumps({"step": step, **metrics}, allow_nan=False) + "\n")
         self._file.flush()
         for name, value in metrics.items():
             self._board.add_scalar(name, value, step)

@@ -33,7 +33,7 @@ from agents.policy import Policy, open_policy
 from agents.presets import command_line_defaults
 from agents.report import evaluate_and_report
 from agents.rollout import collect, reward_batch
-from agents.run import Run, answers_per_rollout, complete, open_run
+from agents.run import Run, answers_per_rollout, complete, open_run, refuse_changes
 from agents.schedule import problems_of_step, seed_of_step, steps_for
 from agents.step_metrics import rollout_metrics
 from agents.tracking import Tracker
@@ -43,9 +43,11 @@ INTERRUPTED = 130  # the shell's exit code for a program stopped by Ctrl-C
 
 def train(config: TrainConfig) -> Path:
     """Train as configured; returns the folder of the run. Raises SystemExit(130) after Ctrl-C, with a checkpoint."""
+    if config.resume is not None:
+        refuse_changes(config)
+    config = complete(config)
     if config.threads is not None:
         torch.set_num_threads(config.threads)
-    config = complete(config)
     m = answers_per_rollout(config)
     env_args = parse_pairs(config.env_args, "--env-args")
     environment = Environment(config.env, env_args, m, "train")
@@ -58,7 +60,7 @@ def train(config: TrainConfig) -> Path:
     run = open_run(config)
     print(f"{run.folder}: {config.method} on {config.env} with {policy.source}, {config.steps} steps", file=sys.stderr)
 
-    learner = Learner(policy.model, config.learner, config.sampling.temperature)
+    learner = Learner(policy.model, config.learner, config.sampling.temperature, policy.dtype)
     if run.checkpoint is not None:
         learner.load_state_dict(load_checkpoint(run.checkpoint, policy.model))
     _loop(run, config, policy, learner, environment)
@@ -85,7 +87,7 @@ def train(config: TrainConfig) -> Path:
 def _loop(run: Run, config: TrainConfig, policy: Policy, learner: Learner, environment: Environment) -> None:
     assert config.steps is not None
     generator = TransformersGenerator(
-        policy.model, policy.end_ids, policy.tokenizer.pad_token_id, rows=config.sampling.rows
+        policy.model, policy.end_ids, policy.tokenizer.pad_token_id, config.sampling.rows, policy.dtype
     )
     sampling = Sampling(config.sampling.max_tokens, config.sampling.temperature, config.sampling.top_p)
     method_args = parse_pairs(config.method_args, "--method-args")
@@ -127,9 +129,14 @@ def _loop(run: Run, config: TrainConfig, policy: Policy, learner: Learner, envir
             done = step + 1
             if done % config.checkpoint_every == 0 or done == config.steps or stop.requested:
                 save_checkpoint(
-                    run.folder / "checkpoints", done, policy.model, learner.state_dict(), config.keep_checkpoints
+                    run.folder / "checkpoints",
+                    done,
+                    policy.model,
+                    learner.state_dict(),
+                    config.keep_checkpoints,
+                    policy.tokenizer,
                 )
-            if stop.requested and done < config.steps:
+            if stop.requested:
                 tracker.close()
                 print(f"stopped after step {done}; go on with --resume {run.folder}", file=sys.stderr)
                 raise SystemExit(INTERRUPTED)

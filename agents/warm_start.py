@@ -12,6 +12,7 @@ import json
 import math
 import time
 from dataclasses import asdict, dataclass
+from inspect import signature
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -27,8 +28,10 @@ from agents.builtin import END, build_model, build_tokenizer, examples
 from agents.cli import run_cli
 from agents.config import parse_pairs
 from vpo_envs.registration import make_task
+from vpo_envs.task import Task
 
-EPOCHLESS = 10**9  # so many problems that none is seen twice
+EPOCHLESS = 10**9  # so many problems that none is seen twice, where a task can make as many as one likes
+PROBED = 300  # examples for each number of answers whose length is looked at before training
 STREAM = 10**7  # each number of answers has its own stream of problems, this far apart
 REPORT_EVERY = 50
 
@@ -38,7 +41,7 @@ class WarmStartConfig:
     """Options of the warm start; saved as `recipe.json` beside the policy."""
 
     env: str = "vpo/Maze-v0"
-    """Id of one of our text environments."""
+    """Id of a text environment with a task of this package's kind; "module:id" imports the module first."""
     env_args: tuple[str, ...] = ()
     """Arguments of the environment, as name=value."""
     output: str = ""
@@ -91,10 +94,17 @@ def warm_start(config: WarmStartConfig, stop_after: int | None = None) -> WarmSt
     """Train a built-in policy from nothing; `stop_after` ends the recipe early, after so many of its steps.
 
     Deterministic for a given machine and number of threads.
+
+    Raises:
+        ValueError: an option is out of range, the environment is no task or refuses its arguments, the task has too
+            few demonstrations that differ, or an example does not fit the context.
     """
+    _check(config)
     torch.manual_seed(config.seed)
-    task = make_task(config.env, num_problems=EPOCHLESS, **parse_pairs(config.env_args, "--env-args"))
+    task = _endless_task(config.env, parse_pairs(config.env_args, "--env-args"))
     tokenizer = build_tokenizer(task, config.answers)
+    for m in config.answers:
+        _check_length(encode(tokenizer, list(islice(examples(task, Random(m), m), PROBED)))[0], config.context)
     model = build_model(tokenizer, layers=config.layers, width=config.width, heads=config.heads, context=config.context)
     decay = [p for p in model.parameters() if p.ndim > 1]
     plain = [p for p in model.parameters() if p.ndim <= 1]
@@ -112,6 +122,7 @@ def warm_start(config: WarmStartConfig, stop_after: int | None = None) -> WarmSt
     history: list[float] = []
     for step in progress:
         ids, mask, labels = encode(tokenizer, list(islice(sources[step % len(sources)], config.batch)))
+        _check_length(ids, config.context)
         hidden = model.transformer(input_ids=ids, attention_mask=mask).last_hidden_state[:, :-1]  # (n, t - 1, d)
         wanted = labels[:, 1:] != -100
         loss = F.cross_entropy(model.lm_head(hidden[wanted]), labels[:, 1:][wanted])
@@ -127,6 +138,36 @@ def warm_start(config: WarmStartConfig, stop_after: int | None = None) -> WarmSt
     return WarmStarted(model.eval(), tokenizer, losses)
 
 
+def _check(config: WarmStartConfig) -> None:
+    for name in ("steps", "batch", "layers", "width", "heads", "context"):
+        if getattr(config, name) < 1:
+            raise ValueError(f"--{name} must be at least 1, not {getattr(config, name)}")
+    if not config.answers or min(config.answers) < 1:
+        raise ValueError(f"--answers takes one or more whole numbers of at least 1, not {config.answers}")
+    if config.width % config.heads:
+        raise ValueError(f"--width must be a multiple of --heads: {config.width} is none of {config.heads}")
+
+
+def _endless_task(env_id: str, args: dict[str, Any]) -> Task[Any]:
+    """The task, with as many problems as one likes where its class has the argument and the user did not set it."""
+    try:
+        task: Task[Any] = make_task(env_id, **args)
+        if "num_problems" in signature(type(task)).parameters and "num_problems" not in args:
+            task = make_task(env_id, **args, num_problems=EPOCHLESS)
+    except (TypeError, OSError) as error:
+        raise ValueError(f"{env_id} cannot be made: {error}") from error
+    return task
+
+
+def _check_length(ids: torch.Tensor, context: int) -> None:
+    """Raise ValueError if the longest of some encoded examples (n, t) does not fit."""
+    if ids.shape[1] > context:
+        raise ValueError(
+            f"an example, prompt and answers, has {ids.shape[1]} tokens, the context {context}; raise --context, or "
+            "lower --answers"
+        )
+
+
 def batched(values: list[float], size: int) -> list[list[float]]:
     return [values[first : first + size] for first in range(0, len(values), size)]
 
@@ -136,7 +177,8 @@ def main() -> None:
     config = tyro.cli(WarmStartConfig, description=__doc__)
     start = time.perf_counter()
     made = warm_start(config)
-    folder = Path(config.output or f"runs/policies/{config.env.removeprefix('vpo/')}")
+    name = config.env.rpartition(":")[2].removeprefix("vpo/")
+    folder = Path(config.output or f"runs/policies/{name}")
     folder.mkdir(parents=True, exist_ok=True)
     made.model.half().save_pretrained(folder)  # half the size; the rounding costs no measurable quality
     made.tokenizer.save_pretrained(folder)

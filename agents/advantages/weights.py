@@ -42,16 +42,16 @@ def sample_weights(
     Raises:
         ValueError: an option is out of range.
     """
-    if num_weights < 1:
-        raise ValueError(f"num_weights must be at least 1, not {num_weights}")
-    if not (math.isfinite(alpha) and alpha > 0):
-        raise ValueError(f"alpha must be positive and finite, not {alpha}")
+    if not isinstance(num_weights, int) or num_weights < 1:
+        raise ValueError(f"num_weights must be a whole number of at least 1, not {num_weights!r}")
+    if not isinstance(alpha, int | float) or not (math.isfinite(alpha) and alpha > 0):
+        raise ValueError(f"alpha must be a positive, finite number, not {alpha!r}")
     if sampler not in ("iid", "sobol"):
         raise ValueError(f"sampler must be 'iid' or 'sobol', not {sampler!r}")
     # The K weights are innermost here: sums over a few objectives, and products with rewards, are faster that way.
     shape = (*objective_mask.shape, num_weights)  # (B, k, K)
     draw = _iid if sampler == "iid" else _sobol
-    return draw(shape, objective_mask[..., None], alpha, dtype, generator).transpose(1, 2)
+    return draw(shape, objective_mask[..., None], float(alpha), dtype, generator).transpose(1, 2)
 
 
 def _iid(

@@ -9,6 +9,7 @@ from transformers import PreTrainedModel
 
 from agents.generation.base import Completion, Sampling
 from agents.generation.cache import growing_cache
+from agents.precision import computing_in
 
 COMPACT_BELOW = 0.8  # share of unfinished rows below which the finished ones are taken out
 
@@ -16,8 +17,15 @@ COMPACT_BELOW = 0.8  # share of unfinished rows below which the finished ones ar
 class TransformersGenerator:
     """Generates with the very model that is trained, so `sync` has nothing to move."""
 
-    def __init__(self, model: PreTrainedModel, end_ids: Sequence[int], pad_id: int, rows: int = 512) -> None:
-        self.model = model
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        end_ids: Sequence[int],
+        pad_id: int,
+        rows: int = 512,
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        self.model, self.dtype = model, dtype
         self.end_ids = torch.tensor(list(end_ids), dtype=torch.long, device=model.device)
         self.pad_id = pad_id
         self.rows = max(1, rows)
@@ -43,7 +51,8 @@ class TransformersGenerator:
         for first in range(0, len(order), at_once):
             batch = order[first : first + at_once]
             columns = torch.tensor([i * n + j for i in batch for j in range(n)])
-            done = self._sample([prompts[i] for i in batch], n, sampling, noise[:, columns])
+            with computing_in(self.dtype, self.model.device):
+                done = self._sample([prompts[i] for i in batch], n, sampling, noise[:, columns])
             for place, i in enumerate(batch):
                 out[i] = done[place * n : (place + 1) * n]
         self.model.train(training)

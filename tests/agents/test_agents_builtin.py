@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 from random import Random
 from typing import Any
 
+import gymnasium as gym
 import pytest
 import torch
+from docs_helpers import program
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from agents.builtin import END, MIN_PHRASE, build_model, examples
+from agents.builtin import END, MIN_PHRASE, build_model, build_tokenizer, examples
 from agents.policy import Policy
-from agents.warm_start import WarmStartConfig, encode, warm_start
+from agents.warm_start import EPOCHLESS, WarmStartConfig, encode, warm_start
 from vpo_envs.answers import split_response
+from vpo_envs.maze import MazeTask
 
 SIZE = 5
 PIECES = [
@@ -146,3 +151,91 @@ def test_a_warm_start_repeats_itself() -> None:
     assert a.losses == b.losses != other.losses
     for p, q in zip(a.model.parameters(), b.model.parameters(), strict=True):
         assert torch.equal(p, q)
+
+
+class Stubborn(MazeTask):
+    """Always demonstrates the same, up to a problem."""
+
+    def demonstration(self, problem: Any, rng: Random) -> str:
+        return "UP"
+
+
+def test_demonstrations_that_never_differ_are_an_error_and_no_endless_loop() -> None:
+    task = Stubborn(size=5, slack=4, num_problems=7)
+    assert len(pairs_of(task, 1, 10)) == 10
+    with pytest.raises(ValueError, match="Stubborn: of 6 demonstrations of a problem never 3 differed, in 7 problems"):
+        pairs_of(task, 3, 1)
+    with pytest.raises(ValueError, match="never 3 differed, in 1000 problems"):
+        build_tokenizer(Stubborn(size=5, slack=4, num_problems=10**9))
+
+
+def test_a_few_problems_without_such_demonstrations_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = MazeTask(size=5, slack=4, num_problems=4)
+    hard, careless = task[2], MazeTask.demonstration
+    monkeypatch.setattr(MazeTask, "demonstration", lambda self, p, rng: "UP" if p == hard else careless(self, p, rng))
+    asked = [messages for messages, _ in pairs_of(task, 3, 6)]
+    assert asked == [task.messages(task[i], 3) for i in (0, 1, 3, 0, 1, 3)]
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"steps": 0}, "--steps must be at least 1, not 0"),
+        ({"batch": 0}, "--batch must be at least 1, not 0"),
+        ({"answers": ()}, "--answers takes one or more whole numbers of at least 1"),
+        ({"answers": (3, 0)}, "--answers takes one or more whole numbers of at least 1"),
+        ({"context": 60}, r"an example, prompt and answers, has \d+ tokens, the context 60; raise --context"),
+        ({"width": 30}, "--width must be a multiple of --heads"),
+        ({"env_args": ("colour=5",)}, "vpo/Maze-v0 cannot be made: .*'colour'"),
+        ({"env_args": ("size=5", "slack=8")}, "with size 5 and slack 8 both"),
+    ],
+)
+def test_bad_options_are_refused_before_training(
+    options: dict[str, Any], complaint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.optim, "AdamW", None)  # whoever trains needs it
+    with pytest.raises(ValueError, match=complaint):
+        warm_start(replace(SHORT, **options))
+
+
+def test_a_longer_example_during_training_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agents.warm_start.PROBED", 1)
+    lengths = [encode_length(SHORT, m) for m in (1, 3)]
+    with pytest.raises(ValueError, match=f"tokens, the context {max(lengths)}; raise --context"):
+        warm_start(replace(SHORT, context=max(lengths)))
+
+
+def encode_length(config: WarmStartConfig, num_answers: int) -> int:
+    """Tokens of the first example that a warm start looks at."""
+    task = MazeTask(size=5, slack=4, num_problems=EPOCHLESS)
+    first = list(islice(examples(task, Random(num_answers), num_answers), 1))
+    return encode(build_tokenizer(task, config.answers), first)[0].shape[1]
+
+
+def test_the_users_number_of_problems_wins(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: set[int] = set()
+    original = MazeTask.__getitem__
+
+    def noted(self: MazeTask, index: int) -> Any:
+        asked.add(index)
+        return original(self, index)
+
+    monkeypatch.setattr(MazeTask, "__getitem__", noted)
+    warm_start(replace(SHORT, env_args=(*SHORT.env_args, "num_problems=5")), stop_after=1)
+    assert asked == set(range(5))
+    warm_start(SHORT, stop_after=2)
+    assert max(asked) > 10**6
+
+
+def test_the_example_task_of_the_documentation_can_be_warm_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sentence.py").write_text(program("new_task.md", "sentence.py"))
+    monkeypatch.syspath_prepend(tmp_path)
+    try:
+        made = warm_start(WarmStartConfig(env="sentence:my/Sentence-v0", steps=3, batch=8, layers=1, width=32))
+        assert len(made.losses) == 1
+        assert made.tokenizer.decode(tokens_of(made.tokenizer, "Near the stone")) == "Near the stone"
+    finally:
+        gym.registry.pop("my/Sentence-v0", None)
+        sys.modules.pop("sentence", None)

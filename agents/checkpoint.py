@@ -54,11 +54,11 @@ def save_checkpoint(
             seen.add(tensor.data_ptr())
             tensors[name] = tensor.contiguous()
     save_file(tensors, partial / "model.safetensors", metadata={"format": "pt"})
-    model.config.save_pretrained(partial)
-    if model.generation_config is not None:
-        model.generation_config.save_pretrained(partial)
     if tokenizer is not None:
         tokenizer.save_pretrained(partial)
+        model.config.save_pretrained(partial)
+        if model.generation_config is not None:
+            model.generation_config.save_pretrained(partial)
     torch.save(learner_state, partial / "learner.pt")
     (partial / "state.json").write_text(json.dumps({"step": step}))
     for file in partial.iterdir():

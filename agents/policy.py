@@ -104,7 +104,7 @@ def builtin_folder(env_id: str, env_args: dict[str, Any]) -> Path:
         needs, has = (" ".join(f"{k}={v}" for k, v in args.items()) for args in (made_for, env_args))
         raise ValueError(
             f"the built-in policy of {env_id} was made for --env-args {needs}, not for {has or 'the defaults'}; use "
-            f"these arguments, another --model, or make one with: {command} --env-args {has}".rstrip()
+            f"these arguments, another --model, or make one with: {command}" + (f" --env-args {has}" if has else "")
         )
     return folder
 

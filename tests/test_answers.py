@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -80,6 +81,9 @@ def test_a_truncated_response_loses_only_answers_that_are_not_complete(answers: 
         ("UP DOWN", [None, None]),  # outside tags is reasoning
         ("<route>UP</route>", [None, None]),  # no number
         ("<routes_1>UP</routes_1>", [None, None]),
+        ("<route_\uff11>UP</route_\uff11>", [None, None]),  # a fullwidth digit
+        ("<route_\u0661>UP</route_\u0661>", [None, None]),  # an Arabic one
+        ("<route_1\u00a0>UP</route_1>", [None, None]),  # no space of ASCII
         ("", [None, None]),
     ],
 )
@@ -96,6 +100,8 @@ def test_two_answers(response: str, answers: list[str | None]) -> None:
         ("<answer>one <answer>two</answer>", "two"),
         ("<ANSWER>\nUP\n</ answer >", "\nUP\n"),
         ("</answer>UP<answer>", None),
+        ("<an\u017fwer>UP</an\u017fwer>", None),  # a long s
+        ("<answer>UP</an\u017fwer></answer>", "UP</an\u017fwer>"),
         ("UP", None),
     ],
 )
@@ -136,4 +142,5 @@ def test_prompt_text_joins_the_contents() -> None:
 def test_num_answers_is_checked(bad: object) -> None:
     with pytest.raises(ValueError, match=r"my/Id-v0: num_answers must be a whole number from 1 to 1000"):
         check_num_answers(bad, "my/Id-v0")  # type: ignore[arg-type]
-    check_num_answers(1000, "my/Id-v0")
+    assert check_num_answers(1000, "my/Id-v0") == 1000
+    assert type(check_num_answers(np.int64(2), "my/Id-v0")) is int

@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
+import shlex
 import subprocess
 import sys
 import warnings
 from pathlib import Path
 
 import pytest
-
-DOCS = Path(__file__).parent.parent / "docs"
-BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
-def programs(page: str) -> list[tuple[str, str, str | None]]:
-    """(file name, program, stated output) of every Python block that starts with its file name, in order."""
-    blocks = BLOCK.findall((DOCS / page).read_text())
-    found: list[tuple[str, str, str | None]] = []
-    for i, (kind, text) in enumerate(blocks):
-        if kind == "python" and (name := re.match(r"# (\w+\.py)\n", text)):
-            stated = blocks[i + 1][1] if i + 1 < len(blocks) and blocks[i + 1][0] == "text" else None
-            found.append((name[1], text, stated))
-    return found
+from docs_helpers import COMMAND, DOCS, programs
 
 
 @pytest.mark.parametrize("page", ["new_task.md"])
@@ -71,3 +58,32 @@ def test_the_example_task_passes_the_checks_that_the_page_names(
     finally:
         gym.registry.pop("my/Sentence-v0", None)
         sys.modules.pop("sentence", None)
+
+
+CHEAPER = {  # options that are added to the commands of a page
+    "warm_start.py": ["--steps", "3", "--batch", "8", "--layers", "1", "--width", "32"],
+    "train_vpo.py": [
+        *("--steps", "1", "--prompts", "2", "--answers-per-prompt", "6", "--sampling.max-tokens", "8"),
+        *("--device", "cpu", "--preset", "laptop", "--threads", "1", "--no-final-evaluation"),
+    ],
+}
+
+
+@pytest.mark.slow
+def test_the_commands_that_train_on_the_example_task_run(tmp_path: Path) -> None:
+    name, program, _ = programs("new_task.md")[0]
+    (tmp_path / name).write_text(program)
+    commands = COMMAND.findall((DOCS / "new_task.md").read_text())
+    assert len(commands) == 2
+    for command in commands:
+        script, *words = shlex.split(command)
+        run = subprocess.run(
+            [sys.executable, str(DOCS.parent / script), *words, *CHEAPER[Path(script).name]],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"},
+            capture_output=True,
+            text=True,
+        )
+        assert run.returncode == 0, run.stderr
+    assert (tmp_path / "runs/policies/my/Sentence-v0/config.json").is_file()
+    assert len(list((tmp_path / "runs").glob("*/final/config.json"))) == 1

@@ -358,3 +358,48 @@ def test_over_our_own_environment_it_agrees_with_num_answers() -> None:
         *_, native = ours.step(response)
         *_, outer = wrapped.step(tagged(*map(task.wrap, answers)))
         np.testing.assert_array_equal(outer["rewards"], native["rewards"])
+
+
+def test_a_wrapper_that_takes_the_vector_away_belongs_outside() -> None:
+    env = gym.make("foreign/HigherLower-v0")
+    complaint = r"foreign/HigherLower-v0: MultiAnswer needs the reward vector .* use LinearReward\(MultiAnswer\(env\)\)"
+    with pytest.raises(TypeError, match=complaint):
+        MultiAnswer(mo_gym.wrappers.LinearReward(env), 2)
+    with pytest.raises(TypeError, match=complaint):
+        MultiAnswer(LinearReward(env), 2)  # a subclass
+    outside = mo_gym.wrappers.LinearReward(MultiAnswer(env, 2), np.array([1.0, 0.0]))
+    outside.reset(seed=0, options={"below": 1})
+    assert outside.step(tagged("0", "9"))[1] == 1.0
+
+
+class FirstOnly(gym.RewardWrapper):
+    """Leaves one of two objectives and says so."""
+
+    def __init__(self, env: gym.Env) -> None:
+        super().__init__(env)
+        self.reward_space = spaces.Box(0, 1, (1,), np.float32)
+
+    def reward(self, reward: Any) -> Any:
+        return reward[0]
+
+
+def test_the_reward_space_of_the_outermost_wrapper_counts() -> None:
+    plain = gym.make("foreign/HigherLower-v0")
+    plain.unwrapped.objectives = ("closeness", "smallness")  # type: ignore[attr-defined]
+    before = plain.unwrapped.reward_space  # type: ignore[attr-defined]
+    env = MultiAnswer(FirstOnly(plain), 2)
+    assert env.reward_space.shape == (1,)
+    assert len(env.objectives) == 1
+    env.reset(seed=0, options={"below": 1})
+    assert env.step(tagged("0", "9"))[4]["rewards"].tolist() == [[1.0], [0.0]]
+    assert plain.unwrapped.reward_space is before  # type: ignore[attr-defined]
+
+
+def test_bad_seeds_and_failed_resets() -> None:
+    env = make(num_answers=np.int64(2))
+    env.reset(seed=np.int64(1))
+    for seed in (1.5, "1", -1, True):
+        with pytest.raises(ValueError, match="foreign/HigherLower-v0: a seed is a whole number of at least 0"):
+            env.reset(seed=seed)
+        with pytest.raises(gym.error.ResetNeeded):
+            env.step("")

@@ -222,3 +222,27 @@ def test_errors_of_a_badly_named_task() -> None:
     with pytest.raises(TypeError, match=r"\['size'\]: arguments for a task that is already built"):
         TextEnv(task, size=5)
     assert TextEnv(task).task is task
+
+
+@pytest.mark.parametrize("seed", [1.5, 1.0, "1", True, -1])
+def test_a_bad_seed(seed: Any) -> None:
+    with pytest.raises(ValueError, match="vpo/Maze-v0: a seed is a whole number of at least 0, not"):
+        gym.make("vpo/Maze-v0").reset(seed=seed)
+
+
+@pytest.mark.parametrize("reset", [{"seed": 1.5}, {"options": {"problem": -1}}, {"options": {"weights": 3}}])
+def test_a_failed_reset_leaves_no_open_episode(reset: dict[str, Any]) -> None:
+    env = TextEnv("vpo_envs.maze.task:MazeTask", render_mode="ansi")
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match="MazeTask: "):
+        env.reset(**reset)
+    assert env.render() is None
+    with pytest.raises(gym.error.ResetNeeded):
+        env.step("")
+
+
+def test_numpys_whole_numbers_are_whole_numbers() -> None:
+    env: Any = gym.make("vpo/Maze-v0", num_answers=np.int64(2))
+    assert env.reset(seed=np.int64(3))[0] == gym.make("vpo/Maze-v0", num_answers=2).reset(seed=3)[0]
+    assert type(env.unwrapped.num_answers) is int
+    assert gym.make_vec("vpo/Maze-v0", num_envs=1, num_answers=np.int64(2)).num_answers == 2  # type: ignore[attr-defined]

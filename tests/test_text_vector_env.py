@@ -10,6 +10,7 @@ import pytest
 from gymnasium.vector import AutoresetMode
 from helpers import demonstrated_response
 
+from vpo_envs.maze import MazeTask
 from vpo_envs.registration import TEXT_TASKS
 
 every_task = pytest.mark.parametrize("env_id", TEXT_TASKS)
@@ -149,3 +150,44 @@ def test_a_bad_number_of_environments(num_envs: Any) -> None:
 def test_it_does_not_render() -> None:
     with pytest.raises(ValueError, match=r"does not render; use gym\.make"):
         make_vec("vpo/Maze-v0", 2, render_mode="ansi")
+
+
+def test_environments_with_the_same_problem_have_messages_of_their_own() -> None:
+    envs = make_vec("vpo/Maze-v0", 3)
+    prompts, infos = envs.reset(options={"problem": [4, 4, 4]})
+    infos["messages"][0][0]["content"] = "changed"
+    infos["messages"][1].append({"role": "assistant", "content": "so"})
+    assert infos["messages"][2] == [{"role": "user", "content": prompts[2]}]
+    assert infos["messages"][1][0]["content"] == prompts[1]
+
+
+@pytest.mark.parametrize("seed", [1.5, [1.5, 2], [0, 1.0], [0, "1"], [True, 1], [0, -1], -1, np.array([0.0, 1.0])])
+def test_a_seed_that_is_no_whole_number_is_refused(seed: Any) -> None:
+    with pytest.raises(ValueError, match=r"vpo/Maze-v0: (a seed is a whole number of at least 0|seed needs one entry)"):
+        make_vec("vpo/Maze-v0", 2).reset(seed=seed)
+
+
+@pytest.mark.parametrize(
+    "reset",
+    [{"seed": [0, 1.5]}, {"seed": [1]}, {"options": {"problem": [0, 10**6]}}, {"options": {"weights": 3}}],
+)
+def test_a_failed_reset_leaves_no_open_episodes(reset: dict[str, Any]) -> None:
+    envs = make_vec("vpo/Maze-v0", 2)
+    envs.reset(seed=0)
+    with pytest.raises(ValueError, match="vpo/Maze-v0: "):
+        envs.reset(**reset)
+    with pytest.raises(gym.error.ResetNeeded):
+        envs.step(["", ""])
+
+
+def test_a_task_that_cannot_write_its_prompt_leaves_no_open_episodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    def speechless(*_: Any) -> Any:
+        raise LookupError("no words")
+
+    envs, env = make_vec("vpo/Maze-v0", 2), gym.make("vpo/Maze-v0", disable_env_checker=True)
+    monkeypatch.setattr(MazeTask, "messages", speechless)
+    for each, action in ((envs, ["", ""]), (env.unwrapped, "")):
+        with pytest.raises(LookupError):
+            each.reset(seed=0)
+        with pytest.raises(gym.error.ResetNeeded):
+            each.step(action)

@@ -11,14 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
+from numbers import Integral
 from typing import Any, Protocol
 
 
 @lru_cache(maxsize=64)
 def _tag_pattern(tag: str, numbered: bool) -> re.Pattern[str]:
-    # White space in a tag is tolerated up to a bound, so that no input makes the search quadratic.
+    # White space in a tag is tolerated up to a bound, so that no input makes the search quadratic. ASCII only: without
+    # it a long s would match an s, and every digit of Unicode a digit.
     number = r"\s{0,4}_\s{0,4}(\d{1,4})" if numbered else r"()"
-    return re.compile(rf"<\s{{0,8}}(/?)\s{{0,8}}{re.escape(tag)}{number}\s{{0,8}}>", re.IGNORECASE)
+    return re.compile(rf"<\s{{0,8}}(/?)\s{{0,8}}{re.escape(tag)}{number}\s{{0,8}}>", re.IGNORECASE | re.ASCII)
 
 
 def elements(text: str, tag: str, numbered: bool = False) -> Iterator[tuple[str, str]]:
@@ -101,7 +103,16 @@ def prompt_text(messages: Sequence[dict[str, Any]]) -> str:
     return "\n\n".join(str(message["content"]) for message in messages)
 
 
-def check_num_answers(num_answers: int, env_id: str) -> None:
-    """Raise ValueError unless 1 <= num_answers <= 1000."""
-    if isinstance(num_answers, bool) or not isinstance(num_answers, int) or not 1 <= num_answers <= 1000:
+def check_num_answers(num_answers: Any, env_id: str) -> int:
+    """The number of answers as an int. Raises ValueError unless it is a whole number from 1 to 1000."""
+    whole = isinstance(num_answers, Integral) and not isinstance(num_answers, bool)  # NumPy's integers count
+    if not whole or not 1 <= num_answers <= 1000:
         raise ValueError(f"{env_id}: num_answers must be a whole number from 1 to 1000, not {num_answers!r}")
+    return int(num_answers)
+
+
+def check_seed(seed: Any, env_id: str) -> int:
+    """The seed as an int. Raises ValueError for anything but a whole number >= 0: a truncated seed is another one."""
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
+        raise ValueError(f"{env_id}: a seed is a whole number of at least 0, not {seed!r}")
+    return int(seed)

@@ -30,14 +30,40 @@ class ScoredResponses:
 def score_responses(
     task: Task[Any], problems: Sequence[Any], responses: Sequence[str], num_answers: int
 ) -> ScoredResponses:
-    """Split each response into its answers and score all of them in one `Task.score_batch` call."""
+    """Split each response into its answers and score all of them in one `Task.score_batch` call.
+
+    Raises:
+        ValueError: the task's rewards have the wrong shape, are not numbers, or lie outside [0, 1].
+    """
     n, m, k = len(responses), num_answers, task.reward_dim
     answers = [split_response(task, response, m) for response in responses]
     answered = np.array([[a is not None for a in row] for row in answers], bool).reshape(n, m)
     rewards = np.zeros((n, m, k), np.float32)
     if answered.any():
         flat = [(problem, a) for problem, row in zip(problems, answers, strict=True) for a in row if a is not None]
-        rewards[answered] = task.score_batch([p for p, _ in flat], [a for _, a in flat])
+        scores = task.score_batch([p for p, _ in flat], [a for _, a in flat])
+        rewards[answered] = _check_scores(task, scores, answered)
     scalars = np.where(answered, rewards @ task.reference_weights, -np.inf)  # (n, m)
     best = rewards[np.arange(n), scalars.argmax(axis=1)].copy() if n else np.zeros((0, k), np.float32)
     return ScoredResponses(answers, rewards, answered, best)
+
+
+def _check_scores(task: Task[Any], scores: Any, answered: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Scores of the answers that are there (`answered` (n, m)) as float32 (a, k), all of them in [0, 1]."""
+    name, k = type(task).__name__, task.reward_dim
+    try:
+        values = np.asarray(scores, np.float32)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}.score_batch: the rewards are no array of numbers ({error})") from error
+    shape = (int(answered.sum()), k)
+    if values.shape != shape:
+        raise ValueError(f"{name}.score_batch: the rewards need shape {shape}, not {values.shape}")
+    fits = (values >= 0) & (values <= 1)  # False for NaN
+    if not fits.all():
+        row, i = np.argwhere(~fits)[0]
+        problem, answer = np.argwhere(answered)[row]
+        raise ValueError(
+            f"{name}: problem {problem} of the batch, answer {answer + 1}: the reward for "
+            f"{task.objectives[i].name!r} is {values[row, i]}, it must be in [0, 1]"
+        )
+    return values

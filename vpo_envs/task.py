@@ -79,7 +79,14 @@ class Task(ABC, Generic[ProblemT]):
         """Reward vectors float32 (n, k) of n answers, each to its own problem. Override where it can be faster."""
         if not answers:
             return np.zeros((0, self.reward_dim), np.float32)
-        return np.stack([self.score(p, a) for p, a in zip(problems, answers, strict=True)])
+        rows = [np.asarray(self.score(p, a), np.float32) for p, a in zip(problems, answers, strict=True)]
+        for i, row in enumerate(rows):
+            if row.shape != (self.reward_dim,):
+                raise ValueError(
+                    f"{type(self).__name__}.score: the reward of answer {i} of the batch needs shape "
+                    f"({self.reward_dim},), not {row.shape}"
+                )
+        return np.stack(rows)
 
     def extract(self, response: str) -> str | None:
         """The answer in a response that was asked for one answer, or None. Default: the last `<answer>` element."""

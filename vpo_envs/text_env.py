@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from vpo_envs.answers import check_num_answers, prompt_text
+from vpo_envs.answers import check_num_answers, check_seed, prompt_text
 from vpo_envs.scoring import score_responses
 from vpo_envs.spaces import UnicodeText
 from vpo_envs.task import Task
@@ -125,11 +125,10 @@ class TextEnv(gym.Env[str, str]):
         self, task: Task[Any] | str, *, num_answers: int = 1, render_mode: str | None = None, **task_kwargs: Any
     ) -> None:
         self.task = make_task(task, task_kwargs)
-        check_num_answers(num_answers, self._name)
+        self.num_answers = check_num_answers(num_answers, self._name)
         if render_mode is not None and render_mode not in self.task.render_modes:
             raise ValueError(f"{self._name}: render_mode must be one of {self.task.render_modes}, not {render_mode!r}")
         self.metadata = self.metadata | {"render_modes": list(self.task.render_modes)}
-        self.num_answers = num_answers
         self.render_mode = render_mode
         self.observation_space = UnicodeText()
         self.action_space = UnicodeText(MAX_ACTION_LENGTH)
@@ -150,24 +149,25 @@ class TextEnv(gym.Env[str, str]):
         """Show a problem: the one in `options["problem"]`, else one drawn from the seed.
 
         Raises:
-            ValueError: an unknown option, a problem index outside the split, or weights that are not k numbers >= 0.
+            ValueError: a bad seed, an unknown option, a problem index outside the split, or weights that are not k
+                numbers >= 0. No episode is open then.
         """
-        super().reset(seed=seed)
+        self._problem_index = self._answers = self._rewards = None
+        super().reset(seed=None if seed is None else check_seed(seed, self._name))
         options = check_options(options, self._name)
         drawn = int(self.np_random.integers(len(self.task)))
-        self._problem_index = check_problem_index(options.get("problem", drawn), self.task, self._name)
+        index = check_problem_index(options.get("problem", drawn), self.task, self._name)
         weights = options.get("weights")
         self._weights = None if weights is None else check_weights(weights, self.task, self._name)
-        self._answers = self._rewards = None
-        info = self._info()
+        info = self._info(index)
+        self._problem_index = index
         return prompt_text(info["messages"]), info
 
-    def _info(self) -> dict[str, Any]:
-        assert self._problem_index is not None
-        problem = self.task[self._problem_index]
+    def _info(self, index: int) -> dict[str, Any]:
+        problem = self.task[index]
         weights = None if self._weights is None else self._weights.tolist()
         info: dict[str, Any] = {
-            "problem": self._problem_index,
+            "problem": index,
             "messages": self.task.messages(problem, self.num_answers, weights),
             "num_answers": self.num_answers,
         }
@@ -190,7 +190,7 @@ class TextEnv(gym.Env[str, str]):
         problem = self.task[self._problem_index]
         scored = score_responses(self.task, [problem], [text], self.num_answers)
         self._answers, self._rewards = scored.answers[0], scored.rewards[0]
-        info = self._info() | {
+        info = self._info(self._problem_index) | {
             "rewards": scored.rewards[0].copy(),
             "answered": scored.answered[0].copy(),
             "answers": tuple(scored.answers[0]),

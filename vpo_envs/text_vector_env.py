@@ -12,10 +12,10 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from vpo_envs.answers import check_num_answers, prompt_text
+from vpo_envs.answers import check_num_answers, check_seed, prompt_text
 from vpo_envs.scoring import score_responses
 from vpo_envs.spaces import UnicodeText
-from vpo_envs.task import Task
+from vpo_envs.task import Message, Task
 from vpo_envs.text_env import (
     MAX_ACTION_LENGTH,
     check_action,
@@ -43,11 +43,10 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], NDArray[np.float32
         if task_kwargs.pop("render_mode", None) is not None:
             raise ValueError("the batched text environment does not render; use gym.make for one that does")
         self.task = make_task(task, task_kwargs)
-        check_num_answers(num_answers, self._name)
+        self.num_answers = check_num_answers(num_answers, self._name)
         if isinstance(num_envs, bool) or not isinstance(num_envs, int) or num_envs < 1:
             raise ValueError(f"{self._name}: num_envs must be a whole number of at least 1, not {num_envs!r}")
         self.num_envs = num_envs
-        self.num_answers = num_answers
         self.single_observation_space = UnicodeText()
         self.single_action_space = UnicodeText(MAX_ACTION_LENGTH)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -70,7 +69,9 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], NDArray[np.float32
 
         Raises:
             ValueError: a seed list, problem list or weight matrix whose length is not `num_envs`, or a bad value in it.
+                No episodes are open then.
         """
+        self._problems = None
         options = check_options(options, self._name)
         self._draw_rngs(seed)
         assert self._rngs is not None
@@ -83,16 +84,16 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], NDArray[np.float32
         if options.get("weights") is not None:
             rows = self._per_env("options['weights']", options["weights"])
             weights = [check_weights(w, self.task, self._name) for w in rows]
-        self._problems = indices
         problems = [self.task[i] for i in indices]
-        # Sub-environments that show the same problem with the same weights share one rendering of its prompt.
-        rendered: dict[tuple[int, bytes], Any] = {}
+        # Sub-environments that show the same problem with the same weights share one rendering of its prompt, and get a
+        # copy each.
+        rendered: dict[tuple[int, bytes], list[Message]] = {}
         messages = []
         for i, problem, w in zip(indices, problems, weights, strict=True):
             key = (i, b"" if w is None else w.tobytes())
             if key not in rendered:
                 rendered[key] = self.task.messages(problem, self.num_answers, None if w is None else w.tolist())
-            messages.append(rendered[key])
+            messages.append([dict(message) for message in rendered[key]])
         infos: dict[str, Any] = {
             "problem": np.array(indices, np.int64),
             "messages": messages,
@@ -102,15 +103,19 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], NDArray[np.float32
             infos["weights"] = np.stack([w for w in weights if w is not None])
         if self.task.has_objective_mask:
             infos["objective_mask"] = np.stack([self.task.objective_mask(p) for p in problems])
+        self._problems = indices
         return tuple(prompt_text(m) for m in messages), infos
 
     def _draw_rngs(self, seed: int | Sequence[int | None] | None) -> None:
         if isinstance(seed, int | np.integer):
-            seed = [int(seed) + i for i in range(self.num_envs)]
+            first = check_seed(seed, self._name)
+            seed = [first + i for i in range(self.num_envs)]
         seeds: Sequence[int | None] = [None] * self.num_envs if seed is None else self._per_env("seed", seed)
         old = self._rngs
         self._rngs = [
-            old[i] if s is None and old is not None else seeding.np_random(None if s is None else int(s))[0]
+            old[i]
+            if s is None and old is not None
+            else seeding.np_random(None if s is None else check_seed(s, self._name))[0]
             for i, s in enumerate(seeds)
         ]
 

@@ -137,7 +137,7 @@ def test_an_impossible_reward_names_the_environment_and_the_seed(fault: float, p
 
 
 def test_arguments_that_the_environment_does_not_take() -> None:
-    with pytest.raises(ValueError, match=rf"{ID} does not accept the arguments .*'colour'"):
+    with pytest.raises(ValueError, match=rf"{ID} cannot be made: .*'colour'"):
         Environment(ID, {"colour": "red"}, 1)
 
 

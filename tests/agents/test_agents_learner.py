@@ -260,3 +260,29 @@ def test_optimizer_state_carries_over(small: tuple[PreTrainedModel, Rollouts]) -
     second.load_state_dict(first.state_dict())
     second.step(rollouts, -ADVANTAGES)
     assert difference(straight, second.model) == 0
+
+
+def test_steps_of_the_papers_size_are_not_lost_in_mixed_precision() -> None:
+    """At a learning rate of 1e-6 weights in bfloat16 would stay where they are; ours are float32 and all move."""
+    model = family_model("llama", 60)
+    rollouts = sampled_rollouts(model, LENGTHS, group_size=4)
+    before = [p.detach().clone() for p in model.parameters()]
+    config = replace(CONFIG, lr=1e-6, weight_decay=0.0)
+    learner = Learner(model, config, temperature=1.0, dtype=torch.bfloat16)
+    for _ in range(3):
+        metrics = learner.step(rollouts, ADVANTAGES)
+    moved = sum(int((p != q).sum()) for p, q in zip(model.parameters(), before, strict=True))
+    large = sum(int((q.abs() > 1e-3).sum()) for q in before)
+    assert moved > 0.8 * large
+    assert metrics["kl"] > 0
+    assert abs(metrics["engine_ratio"] - 1) < 0.1  # rollouts were sampled in float32
+
+
+def test_a_gradient_that_is_not_finite_stops_before_the_weights_change() -> None:
+    model = family_model("gpt2", 60)
+    rollouts = sampled_rollouts(model, LENGTHS, group_size=4)
+    learner = Learner(model, CONFIG, temperature=1.0)
+    before = deepcopy(model)
+    with pytest.raises(ValueError, match="the gradient norm is nan: the weights were not updated"):
+        learner.step(rollouts, ADVANTAGES * float("nan"))
+    assert difference(model, before) == 0.0

@@ -14,7 +14,7 @@ from agents_helpers import family_model
 from agents.checkpoint import save_checkpoint
 from agents.config import EvaluationConfig, LearnerConfig, SamplingConfig, TrainConfig, parse_pairs
 from agents.presets import command_line_defaults, preset_defaults
-from agents.run import complete, load_config, open_run, save_config
+from agents.run import complete, load_config, open_run, refuse_changes, save_config
 
 UNUSUAL = TrainConfig(
     env="vpo/Maze-v0",
@@ -64,6 +64,20 @@ def sampling(**changes: Any) -> dict[str, Any]:
         (sampling(temperature=0.0), "--sampling.temperature must be above 0 in training"),
         (sampling(top_p=0.9), "--sampling.top-p 0.9 .* --learner.tis-cap None"),
         (learner(dual_clip=1.0), "--learner.dual-clip must be above 1, not 1.0"),
+        (learner(lr=0.0), "--learner.lr must be above 0, not 0.0"),
+        (learner(lr=float("inf")), "--learner.lr must be above 0, not inf"),
+        (learner(clip_low=-1.0), "--learner.clip-low must be between 0 and 1, not -1.0"),
+        (learner(clip_high=float("nan")), "--learner.clip-high must be above 0, not nan"),
+        (learner(tis_cap=-1.0), "--learner.tis-cap must be above 0, or None, not -1.0"),
+        (learner(kl_coef=-1.0), "--learner.kl-coef must be at least 0, not -1.0"),
+        (learner(betas=(1.5, 2.0)), r"--learner.betas must be in \[0, 1\)"),
+        ({"method_args": ("alpha=0",)}, "--method-args: alpha must be a positive, finite number, not 0"),
+        ({"method_args": ("alpha=abc",)}, "--method-args: alpha must be a positive, finite number, not 'abc'"),
+        ({"method_args": ("num_weights=2.5",)}, "--method-args: num_weights must be a whole number"),
+        ({"num_answers": 4, "answers_per_prompt": 24}, "30 answers cannot be sampled as responses of 4 answers"),
+        ({"threads": 0}, "--threads must be at least 1, not 0"),
+        ({"keep_checkpoints": 0}, "--keep-checkpoints must be at least 1, not 0"),
+        ({"seed": -1}, "--seed must be at least 0, not -1"),
         (learner(mini_batch=0), "--learner.mini-batch must be at least 1, not 0"),
         (learner(micro_batch=-1), "--learner.micro-batch must be at least 1, not -1"),
         (learner(epochs=0), "--learner.epochs must be at least 1, not 0"),
@@ -140,9 +154,21 @@ def test_what_a_step_computes_must_not_change_on_resume(tmp_path: Path) -> None:
     config = started(tmp_path)
     changed = replace(config, seed=5, env_args=(), steps=40, learner=replace(config.learner, lr=1e-3))
     with pytest.raises(ValueError, match="first cannot be resumed with another configuration") as error:
-        open_run(changed)
+        refuse_changes(changed)
     assert str(error.value).endswith("env_args: ('size=6', 'slack=5') -> (); seed: 0 -> 5; learner.lr: 1e-06 -> 0.001")
     assert load_config(tmp_path / "first").steps == 30
+
+
+def test_a_run_cannot_be_made_shorter_than_it_is(tmp_path: Path) -> None:
+    config = started(tmp_path)
+    with pytest.raises(ValueError, match="first has 7 steps already; --steps 5 is less"):
+        open_run(replace(config, steps=5))
+
+
+def test_a_name_without_a_checkpoint_is_free_again(tmp_path: Path) -> None:
+    """A run that failed before its first checkpoint cannot go on; the same command must work once it is mended."""
+    config = started(tmp_path, step=None)
+    assert open_run(replace(config, resume=None)).first_step == 0
 
 
 def test_a_run_may_be_made_longer(tmp_path: Path) -> None:

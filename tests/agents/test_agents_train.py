@@ -19,8 +19,12 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from agents.checkpoint import latest_checkpoint, load_checkpoint
 from agents.config import EvaluationConfig, LearnerConfig, SamplingConfig, TrainConfig
-from agents.train_vpo import train
+from agents.policy import load_policy
+from agents.train_vpo import main, train
+from vpo_envs.maze import MazeTask
+from vpo_envs.registration import register_task
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -74,6 +78,11 @@ def test_a_run_leaves_everything_a_user_needs(config: TrainConfig) -> None:
     assert "before training" in json.dumps(table)
     assert (folder / "evaluation" / "best_at_k.png").exists()
     assert (folder / "evaluation" / "answers.png").exists()
+    # A checkpoint can be evaluated and loaded like any other model.
+    last = load_policy(str(folder / "checkpoints" / "step-000005"), torch.device("cpu"), torch.float32)
+    final = load_policy(str(folder / "final"), torch.device("cpu"), torch.float32)
+    for a, b in zip(last.model.parameters(), final.model.parameters(), strict=True):
+        assert torch.equal(a, b)
 
 
 def test_training_changes_the_policy_and_the_final_model_is_an_ordinary_one(config: TrainConfig) -> None:
@@ -85,8 +94,6 @@ def test_training_changes_the_policy_and_the_final_model_is_an_ordinary_one(conf
     with torch.no_grad():
         assert not torch.allclose(model(ids).logits, start(ids).logits, atol=1e-3)
         # The same log-probabilities as the weights that training ended with.
-        from agents.checkpoint import latest_checkpoint, load_checkpoint
-
         checkpoint = latest_checkpoint(folder / "checkpoints")
         assert checkpoint is not None
         load_checkpoint(checkpoint, start)
@@ -117,6 +124,8 @@ def test_resuming_with_other_options_names_them(config: TrainConfig) -> None:
     other = replace(config, resume=str(folder), prompts=4, learner=replace(config.learner, lr=1e-2))
     with pytest.raises(ValueError, match=r"prompts: 3 -> 4; learner\.lr: 0\.001 -> 0\.01"):
         train(other)
+    with pytest.raises(ValueError, match="cannot be resumed with another configuration: method: 'vpo' -> 'grpo'"):
+        train(replace(config, resume=str(folder), method="grpo"))
 
 
 def test_a_line_that_a_crash_cut_short_is_dropped_on_resume(config: TrainConfig) -> None:
@@ -173,13 +182,17 @@ def test_ctrl_c_and_kill_leave_a_run_that_can_be_resumed(config: TrainConfig, bl
         (["--method", "vop"], "did you mean 'vpo'"),
         (["--prompt-tokens", "10"], "--prompt-tokens allows 10"),
         (["--env-args", "size=6", "slack=5"], "the built-in policy of vpo/Maze-v0 was made for"),
+        (["--env-args", "data=missing.jsonl"], "maze file missing.jsonl does not exist"),
+        (["--env-args", "split=test"], "the split is chosen by the command"),
+        (["--method-args", "alpha=0"], "alpha must be a positive, finite number"),
+        (["--num-answers", "4"], "30 answers cannot be sampled as responses of 4 answers each"),
+        (["--device", "meta"], "--device meta"),
+        (["--env", "CartPole-v1", "--env-args"], "text"),
     ],
 )
 def test_mistakes_are_one_line_and_leave_nothing_behind(
     arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any
 ) -> None:
-    from agents.train_vpo import main
-
     monkeypatch.setattr(sys, "argv", ["train_vpo.py", "--preset", "laptop", "--output", str(tmp_path), *arguments])
     with pytest.raises(SystemExit) as exit_:
         main()
@@ -212,6 +225,38 @@ def echo() -> Iterator[str]:
     gym.register("elsewhere/Echo-v0", entry_point=Echo, disable_env_checker=True)
     yield "elsewhere/Echo-v0"
     del gym.registry["elsewhere/Echo-v0"]
+
+
+class ScalarEcho(gym.Env[str, str]):
+    """The same with a scalar reward and no declared bounds, as a plain Gymnasium environment has it."""
+
+    observation_space = gym.spaces.Text(200)
+    action_space = gym.spaces.Text(200)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+        super().reset(seed=seed)
+        return f"Say: {self.np_random.integers(10)}", {}
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        return "", -len(action) / 10, True, False, {}
+
+
+def test_a_scalar_reward_without_bounds_trains(config: TrainConfig) -> None:
+    gym.register("elsewhere/Unbounded-v0", entry_point=ScalarEcho, disable_env_checker=True)
+    try:
+        folder = train(replace(config, env="elsewhere/Unbounded-v0", env_args=(), steps=2))
+    finally:
+        del gym.registry["elsewhere/Unbounded-v0"]
+    assert len(metrics(folder)) == 2
+
+
+def test_a_registered_task_with_defaults_trains(config: TrainConfig) -> None:
+    register_task("elsewhere/SmallMaze-v0", MazeTask, size=5, slack=4)
+    try:
+        folder = train(replace(config, env="elsewhere/SmallMaze-v0", env_args=("num_problems=20",), steps=2))
+    finally:
+        del gym.registry["elsewhere/SmallMaze-v0"]
+    assert len(metrics(folder)) == 2
 
 
 @pytest.mark.parametrize("method", ["vpo", "grpo"])

@@ -33,6 +33,7 @@ def moves_in(response: str) -> list[int] | None:
         ("<answer>RIGHTDOWN UP. upward</answer>", []),
         ("I think RIGHT.\n<answer>DOWN</answer> is best, not LEFT", [DOWN]),
         ("<answer></answer>", []),
+        ("<answer>r\u0131ght DOWN UP\uff01 \uff35\uff30</answer>", [DOWN]),  # a dotless i, fullwidth letters
     ],
 )
 def test_moves_inside_tags(response, moves):
@@ -45,6 +46,7 @@ def test_a_bare_list_of_moves_is_an_answer_and_prose_is_not():
     assert moves_in("RIGHT (0,1)") is None
     assert moves_in("") is None
     assert moves_in("  ,, \n") is None
+    assert moves_in("r\u0131ght") is None
 
 
 @pytest.mark.parametrize(
@@ -77,8 +79,9 @@ def test_of_broken_and_repeated_elements_the_last_complete_one_counts(response, 
         "<answer" + " " * 1_000_000,
         "</answer>" * 100_000,
         "\x00" * 1_000_000,
+        "<answer>" + "\u0131 UP," * 200_000 + "</answer>",
     ],
-    ids=["openings", "elements", "spaces before", "brackets", "moves", "spaces after", "closings", "zeros"],
+    ids=["openings", "elements", "spaces before", "brackets", "moves", "spaces after", "closings", "zeros", "foreign"],
 )
 def test_a_million_characters_are_read_in_linear_time(text):
     # Quadratic work on a million characters would take hours.

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from random import Random
+from zlib import crc32
 
 import pytest
 from maze_helpers import distance, maze_of, where
 
 from vpo_envs.maze import Maze, MazeTask
-from vpo_envs.maze.generator import generate_maze, step_budget
-from vpo_envs.maze.problems import belongs_to
+from vpo_envs.maze.generator import generate_maze, largest_slack, step_budget
+from vpo_envs.maze.problems import belongs_to, generated_maze
 
 SIZES = (5, 6, 7, 9, 12)
 
@@ -160,6 +162,8 @@ def test_an_endless_split_keeps_a_bounded_number_of_mazes(monkeypatch):
         ({"size": 4}, "size must be a whole number from 5 to 64, not 4"),
         ({"size": 9.0}, "size must be"),
         ({"slack": -1}, "slack must be"),
+        ({"size": 5, "slack": 12}, "with size 5 and slack 12 both .* slack may be at most 7 for this size"),
+        ({"size": 9, "slack": 20}, "with size 9 and slack 20 both .* slack may be at most 15 for this size"),
         ({"num_problems": 0}, "num_problems must be"),
         ({"num_problems": 2.5}, "num_problems must be"),
         ({"num_problems": True}, "num_problems must be"),
@@ -185,3 +189,46 @@ def test_demonstrations_reach_the_exit_by_varied_ways_but_are_not_optimal(size):
         assert len({task.normalise(a) for a in answers}) > 1
         best.append(rewards[:, 1:3].max(axis=1).mean())
     assert 0.05 < sum(best) / len(best) < 0.6  # share of the richer treasure that is taken home
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_largest_slack_still_has_mazes_and_one_more_is_refused(size):
+    slack = largest_slack(size)
+    for split in ("train", "test"):
+        maze = MazeTask(split, size=size, slack=slack)[0]
+        start, exit_, gold, diamond = corners(maze)
+        ways = [[start, gold, diamond, exit_], [start, diamond, gold, exit_]]
+        both = [sum(distance(maze, a, b, {exit_} - {b}) for a, b in pairwise(way)) for way in ways]
+        assert min(both) > maze.max_steps
+    for make in (generate_maze, lambda rng, size, slack: generated_maze("train", 0, size, slack)):
+        with pytest.raises(ValueError, match=rf"size {size} and slack {slack + 1} both"):
+            make(Random(0), size, slack + 1)
+
+
+def test_the_search_for_a_maze_ends(monkeypatch):
+    monkeypatch.setattr("vpo_envs.maze.generator.ATTEMPTS", 20)
+    monkeypatch.setattr("vpo_envs.maze.problems.ATTEMPTS", 20)
+    complaint = "none of 20 grids of size 5 with slack 4 could be kept"
+    with monkeypatch.context() as nothing_drawn:
+        nothing_drawn.setattr("vpo_envs.maze.generator._draw", lambda *_: None)
+        with pytest.raises(ValueError, match=complaint):
+            generate_maze(Random(0), 5, 4)
+    monkeypatch.setattr("vpo_envs.maze.problems.belongs_to", lambda maze: "test")
+    with pytest.raises(ValueError, match=complaint):
+        generated_maze("train", 0, 5, 4)
+
+
+def test_the_mazes_of_a_seed_are_those_of_always():
+    """A policy was trained on them and results refer to them."""
+    seen = ""
+    for arguments in ({}, {"size": 5, "slack": 4}, {"size": 5, "slack": 7}, {"size": 12, "slack": 21}):
+        for split in ("train", "test"):
+            task = MazeTask(split, **arguments)
+            seen += repr([(task[i].rows, task[i].max_steps) for i in range(10)])
+    assert crc32(seen.encode()) == 2_950_126_438
+
+
+def test_the_slack_does_not_matter_to_a_file(tmp_path):
+    path = tmp_path / "own.jsonl"
+    path.write_text('{"grid": "S . E", "max_steps": 3}')
+    assert MazeTask(data=str(path), size=5, slack=12)[0].max_steps == 3

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from helpers import LinearReward
+from mo_gymnasium.wrappers.vector import MOSyncVectorEnv
 
 import vpo_envs  # noqa: F401
 from vpo_envs.maze import MazeTask
@@ -212,7 +213,8 @@ def test_rendering_shows_the_way_walked_so_far():
     env = gym.make("vpo/MazeGrid-v0", render_mode="ansi")
     env.reset(options={"problem": 0})
     assert "route 1: does not reach E, 0 cells from S" in env.render()
-    moves = careless_moves(MazeTask(), 0, Random(4))
+    task = MazeTask()
+    moves = [MOVE_INDEX[w] for w in task.demonstration(task[0], Random(4)).split() if w in MOVE_INDEX]
     play(env, moves)
     assert "route 1: reaches E" in env.render()
     assert "completion=1.00" in env.render()
@@ -225,3 +227,34 @@ def test_rendering_shows_the_way_walked_so_far():
     with pytest.raises(ValueError, match="render_mode must be one of"):
         MazeGridEnv(render_mode="human")
     assert MazeGridEnv().render() is None
+
+
+def test_a_failed_reset_leaves_no_open_episode():
+    env = MazeGridEnv()
+    env.reset(seed=0)
+    for options in ({"problem": -1}, {"slack": 3}):
+        with pytest.raises(ValueError, match="vpo/MazeGrid-v0: "):
+            env.reset(options=options)
+        with pytest.raises(gym.error.ResetNeeded):
+            env.step(0)
+
+
+def test_several_run_in_the_vector_environment_of_mo_gymnasium():
+    envs = MOSyncVectorEnv([lambda: gym.make("vpo/MazeGrid-v0")] * 4)
+    singles = [gym.make("vpo/MazeGrid-v0") for _ in range(4)]
+    observations, infos = envs.reset(seed=[5, 5, 6, 7])
+    starts = [env.reset(seed=seed) for env, seed in zip(singles, (5, 5, 6, 7), strict=True)]
+    assert np.array_equal(observations, [o for o, _ in starts])
+    assert infos["problem"].tolist() == [info["problem"] for _, info in starts]
+    task, rng = MazeTask(), Random(0)
+    routes = [
+        [MOVE_INDEX[w] for w in task.demonstration(task[p], rng).split() if w in MOVE_INDEX] for p in infos["problem"]
+    ]
+    for moves in zip(*routes, strict=False):  # up to the first that arrives
+        _, rewards, ended, *_ = envs.step(np.array(moves))
+        steps = [env.step(move) for env, move in zip(singles, moves, strict=True)]
+        assert rewards.shape == (4, 4)
+        assert np.array_equal(rewards, [step[1] for step in steps])
+        assert ended.tolist() == [step[2] for step in steps]
+    assert ended.any()
+    assert rewards[:, 0].max() == 1

@@ -113,3 +113,12 @@ def test_no_demonstration_beats_the_front_and_objectives_conflict(size, mode):
             assert (front >= vector).all(axis=1).any()
         alone += len(front) == 1
     assert alone < 10  # almost always there is more than one best answer
+
+
+def test_a_huge_budget_costs_nothing_once_nothing_new_is_reached():
+    rng = Random(5)
+    for _ in range(20):
+        maze = random_small_maze(rng)
+        enough, huge = (pareto_front(Maze(maze.rows, budget)) for budget in (200, 10**12))
+        assert np.array_equal(enough, huge)
+    assert pareto_front(maze_of("S . . . #\n# # # . E", 10**12)).tolist() == [[1, 1, 1, 1]]

@@ -7,6 +7,25 @@ from random import Random
 from vpo_envs.maze.board import BONUS, DIAMOND, EXIT, FLOOR, GOLD, LAVA, START, WALL, Maze
 
 MIN_SIZE = 5
+ATTEMPTS = 2000  # about one grid in twenty is kept at the largest slack, nearly every one at a small slack
+
+
+def largest_slack(size: int) -> int:
+    """The largest slack for which a way through both treasure corners can still be too long.
+
+    Between opposite corners lie 2 * (size - 1) steps, and so many more than one corner do both cost where no wall
+    forces a detour. A detour on the way to one corner only brings the two closer.
+    """
+    return 2 * (size - 1) - 1
+
+
+def check_slack(size: int, slack: int) -> None:
+    """Raise ValueError where both treasure corners would always fit the budget."""
+    if slack > (largest := largest_slack(size)):
+        raise ValueError(
+            f"Maze: with size {size} and slack {slack} both treasure corners always fit the step budget, and no maze "
+            f"has a trade-off; slack may be at most {largest} for this size"
+        )
 
 
 def generate_maze(rng: Random, size: int = 9, slack: int = 7) -> Maze:
@@ -16,11 +35,23 @@ def generate_maze(rng: Random, size: int = 9, slack: int = 7) -> Maze:
     centre holds the bonus and the interior a few lava tiles. The step budget is the longer of the two ways that pass
     one of these corners, plus `slack`. A maze is kept only if a way without lava fits the budget and a way through both
     corners does not.
+
+    Raises:
+        ValueError: `slack` is too large for `size` (`largest_slack`), or none of many grids could be kept.
     """
-    while True:
+    check_slack(size, slack)
+    for _ in range(ATTEMPTS):
         maze = _draw(rng, size, slack)
         if maze is not None:
             return maze
+    raise no_maze(size, slack)
+
+
+def no_maze(size: int, slack: int) -> ValueError:
+    """The error for a generator that gave up."""
+    return ValueError(
+        f"Maze: none of {ATTEMPTS} grids of size {size} with slack {slack} could be kept; a slack of about {size} fits"
+    )
 
 
 def _draw(rng: Random, size: int, slack: int) -> Maze | None:

@@ -100,6 +100,7 @@ class MazeGridEnv(gym.Env[NDArray[np.float32], int]):
         Raises:
             ValueError: an unknown option, or a maze outside the split.
         """
+        self._left = 0  # no episode is open until all of this went well
         super().reset(seed=seed)
         options = options or {}
         for option in options:

@@ -32,11 +32,12 @@ def attainable_subsets(maze: Maze) -> tuple[list[int], list[int]]:
     without = [every // ((1 << (2 << j)) - 1) * ((1 << (1 << j)) - 1) for j in range(len(items))]
     number = {cell: j for j, cell in enumerate(items)}
 
-    layer: dict[int, int] = {maze.start: 1}  # cell -> set of subsets; at first only the empty subset
+    fresh: dict[int, int] = {maze.start: 1}  # cell -> set of subsets; at first only the empty subset
+    known = dict(fresh)  # the same for all steps so far
     arrived = 0
     for _ in range(maze.max_steps):
         following: dict[int, int] = {}
-        for cell, subsets in layer.items():
+        for cell, subsets in fresh.items():
             for there in set(maze.next_cell[cell]):
                 following[there] = following.get(there, 0) | subsets
         for cell, subsets in following.items():
@@ -44,7 +45,12 @@ def attainable_subsets(maze: Maze) -> tuple[list[int], list[int]]:
                 j = number[cell]
                 following[cell] = (subsets & ~without[j]) | (subsets & without[j]) << (1 << j)
         arrived |= following.pop(maze.exit, 0)
-        layer = following
+        # What was reached before leads nowhere new, so the work ends with the news, however large the budget is.
+        fresh = {cell: new for cell, subsets in following.items() if (new := subsets & ~known.get(cell, 0))}
+        if not fresh:
+            break
+        for cell, subsets in fresh.items():
+            known[cell] = known.get(cell, 0) | subsets
     raw = np.frombuffer(arrived.to_bytes(max(1, size // 8), "little"), np.uint8)
     return items, np.flatnonzero(np.unpackbits(raw, bitorder="little")).tolist()
 

@@ -10,7 +10,7 @@ from typing import Any
 from zlib import crc32
 
 from vpo_envs.maze.board import EXIT, START, TILES, Maze
-from vpo_envs.maze.generator import generate_maze
+from vpo_envs.maze.generator import ATTEMPTS, generate_maze, no_maze
 from vpo_envs.task import Split
 
 TEST_SHARE = 8  # one grid in so many belongs to the test split
@@ -23,13 +23,18 @@ def belongs_to(maze: Maze) -> Split:
 
 
 def generated_maze(split: Split, index: int, size: int, slack: int) -> Maze:
-    """Maze `index` of a split: a pure function of its arguments."""
+    """Maze `index` of a split: a pure function of its arguments.
+
+    Raises:
+        ValueError: there is no such maze (`generate_maze`), or none that belongs to the split.
+    """
     # Seeding `Random` with a string hashes it with SHA-512, so it does not depend on PYTHONHASHSEED.
     rng = Random(f"vpo/Maze-v0 {split} {size} {slack} {index}")
-    while True:
+    for _ in range(ATTEMPTS):
         maze = generate_maze(rng, size, slack)
         if belongs_to(maze) == split:
             return maze
+    raise no_maze(size, slack)
 
 
 def load_mazes(path: str | Path) -> list[Maze]:

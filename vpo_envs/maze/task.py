@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from vpo_envs.answers import ask_for_answers, describe_weights
 from vpo_envs.maze.board import MOVE_INDEX, Maze
 from vpo_envs.maze.demonstrations import careless_route
-from vpo_envs.maze.generator import MIN_SIZE
+from vpo_envs.maze.generator import MIN_SIZE, check_slack
 from vpo_envs.maze.pareto import pareto_front
 from vpo_envs.maze.problems import generated_maze, load_mazes
 from vpo_envs.maze.render import draw_ansi, draw_rgb
@@ -53,7 +53,8 @@ class MazeTask(Task[Maze]):
     ## Arguments
     * `split`: "train" or "test"; no grid is in both.
     * `data`: a JSON-lines file of `{"grid": "S . #\\n...", "max_steps": 23}`, used for either split; default generated.
-    * `size`: 5 or more, default 9 (the paper's). `slack`: steps beyond the longer way via a treasure corner, default 7.
+    * `size`: 5 or more, default 9 (the paper's). `slack`: steps beyond the longer way via a treasure corner, default 7,
+      at most 2 * size - 3 (with more, both corners would fit).
     * `score_mode`: "linear" (default) or "convex_bonus".
     * `num_problems`: generated mazes in the split; default 1000 for training and 100 for testing (the paper's).
 
@@ -84,6 +85,8 @@ class MazeTask(Task[Maze]):
             raise ValueError(f"Maze: size must be a whole number from {MIN_SIZE} to 64, not {size!r}")
         if not _whole(slack) or slack < 0:
             raise ValueError(f"Maze: slack must be a whole number of at least 0, not {slack!r}")
+        if data is None:
+            check_slack(size, slack)
         if score_mode not in ("linear", "convex_bonus"):
             raise ValueError(f"Maze: score_mode must be 'linear' or 'convex_bonus', not {score_mode!r}")
         if data == "hub":
@@ -178,8 +181,12 @@ def _whole(number: object) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    """Upper-case words. Angle brackets separate too, so that a stray tag does not swallow the move beside it."""
-    return text.upper().replace(",", " ").replace("<", " ").replace(">", " ").split()
+    """Upper-case words. Angle brackets separate too, so that a stray tag does not swallow the move beside it.
+
+    Words with other letters stay as they are: the upper case of a dotless i is a plain I.
+    """
+    words = text.replace(",", " ").replace("<", " ").replace(">", " ").split()
+    return [word.upper() if word.isascii() else word for word in words]
 
 
 def parse_moves(answer: str) -> list[int]:

@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import ArrayLike, NDArray
 
-from vpo_envs.answers import ask_for_answers, check_num_answers, split_response
+from vpo_envs.answers import ask_for_answers, check_num_answers, check_seed, split_response
 from vpo_envs.spaces import UnicodeText
 from vpo_envs.task import Message, Objective
 from vpo_envs.text_env import MAX_ACTION_LENGTH, check_action
@@ -39,7 +39,9 @@ class MultiAnswer(gym.Wrapper[str, str, Any, Any], gym.utils.RecordConstructorAr
     numbered tags. `step` splits the response; for every answer the environment is reset with the remembered seed and
     options and stepped once. The environment needs nothing of this package: a text observation, a text action, an
     episode of one step that follows from the seed, and a scalar reward or an MO-Gymnasium vector with its
-    `reward_space`.
+    `reward_space`. Of the wrappers around it the outermost that declares a `reward_space` counts. One that turns the
+    vector into a number, like `LinearReward`, belongs around MultiAnswer. An environment without a `reward_space` is
+    given one, k = 1 without bounds: MO-Gymnasium's `MOSyncVectorEnv` and `LinearReward` look for it there.
 
     ## Observation Space
     `UnicodeText`: the prompt; after `step` the environment's observation for the winning answer.
@@ -65,10 +67,10 @@ class MultiAnswer(gym.Wrapper[str, str, Any, Any], gym.utils.RecordConstructorAr
     * `answer_tag`: name of the numbered tags. `noun`: what the answers are called in the request.
 
     ## Errors
-    TypeError for observation or action spaces that are not text, a prompt that is not a string, an action that is not;
-    ValueError for bad arguments, and for a reward that is NaN, has the wrong shape or lies outside `reward_space`
-    (naming id, seed and value); RuntimeError for an episode that does not end after one step, or that shows another
-    prompt when reset with the same seed.
+    TypeError for observation or action spaces that are not text, a `LinearReward` inside, a prompt that is not a
+    string, an action that is not; ValueError for bad arguments, and for a reward that is NaN, has the wrong shape or
+    lies outside `reward_space` (naming id, seed and value); RuntimeError for an episode that does not end after one
+    step, or that shows another prompt when reset with the same seed.
 
     ## Version History
     v0: first version.
@@ -86,27 +88,28 @@ class MultiAnswer(gym.Wrapper[str, str, Any, Any], gym.utils.RecordConstructorAr
             self, num_answers=num_answers, reference_weights=reference_weights, answer_tag=answer_tag, noun=noun
         )
         gym.Wrapper.__init__(self, env)
-        check_num_answers(num_answers, self._name)
+        self.num_answers = check_num_answers(num_answers, self._name)
         for what, space in (("observations", env.observation_space), ("actions", env.action_space)):
             if isinstance(space, spaces.Box | spaces.Discrete | spaces.Dict | spaces.Tuple):
                 raise TypeError(f"{self._name}: MultiAnswer needs an environment with text {what}, not {space}")
-        self.num_answers = num_answers
         self.noun = noun
         self.observation_space = UnicodeText()
         self.action_space = UnicodeText(MAX_ACTION_LENGTH)
         self._reading = _PlainAnswers(answer_tag)
 
+        space = _declared_reward_space(env, self._name)
         inner: Any = env.unwrapped
         if not hasattr(inner, "reward_space"):
-            # A scalar reward. MO-Gymnasium's vector environments and wrappers read the space from the innermost one.
-            inner.reward_space = spaces.Box(-np.inf, np.inf, (1,), np.float32)
-        space = inner.reward_space
+            # MO-Gymnasium reads the space from the innermost environment and from nowhere else: MOSyncVectorEnv to
+            # make room for the rewards, LinearReward for its weights.
+            inner.reward_space = space
         if not isinstance(space, spaces.Box) or len(space.shape) != 1:
             raise TypeError(f"{self._name}: reward_space must be a Box of shape (k,), not {space}")
         self.reward_space = space
         self.reward_dim = space.shape[0]
-        named = getattr(inner, "objectives", None)
-        self.objectives = named or tuple(Objective(f"objective_{i + 1}", "") for i in range(self.reward_dim))
+        named = getattr(inner, "objectives", ())
+        unnamed = tuple(Objective(f"objective_{i + 1}", "") for i in range(self.reward_dim))
+        self.objectives = named if len(named) == self.reward_dim else unnamed
         self.reference_weights = self._check_reference(
             getattr(inner, "reference_weights", None) if reference_weights is None else reference_weights
         )
@@ -140,10 +143,14 @@ class MultiAnswer(gym.Wrapper[str, str, Any, Any], gym.utils.RecordConstructorAr
 
         Raises:
             TypeError: the environment's observation is not a string.
+            ValueError: the seed is not a whole number of at least 0.
         """
+        self._open = False
+        if seed is not None:
+            seed = check_seed(seed, self._name)
         if seed is not None or self._seeds is None:
             self._seeds = np.random.default_rng(seed)
-        self._seed = int(self._seeds.integers(2**31)) if seed is None else int(seed)
+        self._seed = int(self._seeds.integers(2**31)) if seed is None else seed
         self._options = options
         self._observation, info = self._fresh_episode()
         self._messages = self._ask(info)
@@ -238,6 +245,22 @@ class MultiAnswer(gym.Wrapper[str, str, Any, Any], gym.utils.RecordConstructorAr
         else:
             return row
         raise ValueError(f"{self._name}, seed {self._seed}: the reward {_short(reward)} {problem}")
+
+
+def _declared_reward_space(env: gym.Env[Any, Any], name: str) -> Any:
+    """The reward space of the outermost wrapper, or of the environment, that declares one; else that of any number."""
+    layer: Any = env
+    while not hasattr(layer, "reward_space"):
+        if not isinstance(layer, gym.Wrapper):
+            return spaces.Box(-np.inf, np.inf, (1,), np.float32)
+        # By name: importing MO-Gymnasium is not needed otherwise, and its own space is the only sign of what it does.
+        if any(c.__name__ == "LinearReward" for c in type(layer).__mro__):
+            raise TypeError(
+                f"{name}: MultiAnswer needs the reward vector that LinearReward takes away; use "
+                "LinearReward(MultiAnswer(env)), or declare a reward_space of shape (1,) on the wrapper"
+            )
+        layer = layer.env
+    return layer.reward_space
 
 
 def _short(values: Any) -> str:

@@ -107,9 +107,9 @@ def test_the_mask_of_one_group_does_not_change_another(sampler: str) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"num_weights": 0}, "num_weights must be at least 1, not 0"),
-        ({"alpha": 0.0}, "alpha must be positive"),
-        ({"alpha": float("inf")}, "alpha must be positive"),
+        ({"num_weights": 0}, "num_weights must be a whole number of at least 1, not 0"),
+        ({"alpha": 0.0}, "alpha must be a positive, finite number"),
+        ({"alpha": float("inf")}, "alpha must be a positive, finite number"),
         ({"sampler": "halton"}, "'iid' or 'sobol', not 'halton'"),
     ],
 )

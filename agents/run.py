@@ -97,6 +97,10 @@ def open_run(config: TrainConfig) -> Run:
             [config.env.rpartition("/")[2], config.method, f"seed{config.seed}", time.strftime("%Y%m%d-%H%M%S")]
         )
         folder = Path(config.output) / name
+        number = 2
+        while config.name is None and folder.exists():  # another run started in the same second
+            folder = Path(config.output) / f"{name}-{number}"
+            number += 1
         if latest_checkpoint(folder / "checkpoints") is not None:
             raise ValueError(f"{folder} is a run already: go on with --resume {folder}, or choose another --name")
         folder.mkdir(parents=True, exist_ok=True)

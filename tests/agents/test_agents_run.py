@@ -124,6 +124,11 @@ def test_a_new_run_gets_its_own_folder(tmp_path: Path) -> None:
     assert load_config(run.folder) == run.config
 
 
+def test_runs_that_start_in_the_same_second_do_not_share_a_folder(tmp_path: Path) -> None:
+    folders = {open_run(replace(UNUSUAL, output=str(tmp_path))).folder for _ in range(4)}
+    assert len(folders) == 4
+
+
 def started(tmp_path: Path, step: int | None = 7) -> TrainConfig:
     """A run named `first`, with a checkpoint unless `step` is None; returns the configuration that resumes it."""
     run = open_run(replace(UNUSUAL, output=str(tmp_path), name="first"))

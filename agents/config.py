@@ -20,7 +20,7 @@ class SamplingConfig:
     temperature: float = 1.0
     """Softmax temperature; the learner's log-probabilities use the same one."""
     top_p: float = 1.0
-    """Nucleus mass. Anything below 1 needs `--tis-cap None`, because the ratio of the engines is then undefined."""
+    """Nucleus mass. Below 1 needs `--learner.tis-cap None`, because the ratio of the engines is then undefined."""
     rows: int = 512
     """Responses that are generated side by side."""
 
@@ -32,7 +32,9 @@ class LearnerConfig:
     lr: float = 1e-6
     """Learning rate of AdamW, constant."""
     betas: tuple[float, float] = (0.9, 0.999)
+    """AdamW's decay rates of the two moments."""
     weight_decay: float = 0.01
+    """AdamW's decoupled weight decay."""
     grad_clip: float = 1.0
     """Largest global gradient norm."""
     clip_low: float = 0.2
@@ -66,10 +68,13 @@ class EvaluationConfig:
     ks: tuple[int, ...] = (1, 3, 10, 30)
     """The k of best@k in the table."""
     temperature: float = 0.7
+    """Softmax temperature of the sampled answers."""
     top_p: float = 1.0
+    """Nucleus mass."""
     weights: int = 256
     """Random weightings in E_w[best@k], the same ones for every policy."""
     seed: int = 0
+    """Seed of the sampled answers and of the weightings."""
 
 
 @dataclass
@@ -83,11 +88,12 @@ class TrainConfig:
     method: str = "vpo"
     """Advantage estimator: vpo, multi_rlvr (sets of answers), grpo (single answers)."""
     method_args: tuple[str, ...] = ()
-    """Options of the estimator, as name=value (vpo: num_weights, alpha, sampler)."""
+    """Options of the estimator, as name=value (vpo: num_weights=100 alpha=1.0 sampler=iid or sobol)."""
     model: str = "builtin"
     """Hub id, folder, or "builtin": the environment's own tiny policy."""
     preset: Preset = "auto"
-    """Where defaults come from: "paper", "laptop" (two CPU cores, minutes), "auto" = paper with a CUDA device."""
+    """Where defaults come from: "paper", "laptop" (two CPU cores, minutes), "auto" = paper with a CUDA device. The
+    defaults shown here are the chosen preset's: `--preset paper --help` shows the paper's."""
     steps: int | None = None
     """Optimizer steps; default: enough for `epochs`."""
     epochs: int = 1
@@ -101,6 +107,7 @@ class TrainConfig:
     prompt_tokens: int = 768
     """Longest prompt, in tokens; a longer one is an error."""
     seed: int = 0
+    """Seed of the order of the problems, the sampled responses and the random weights."""
     device: str = "auto"
     """"auto", "cpu", "cuda", "cuda:1" ..."""
     dtype: Dtype = "auto"

@@ -93,10 +93,11 @@ def builtin_folder(env_id: str, env_args: dict[str, Any]) -> Path:
     folder = Path(str(resources.files("agents"))) / "policies" / name
     command = f"python agents/warm_start.py --env {env_id}"
     if not (folder / "config.json").is_file():
-        have = sorted(p.parent.name for p in folder.parent.glob("*/config.json"))
+        root = Path(str(resources.files("agents"))) / "policies"
+        have = sorted(f"vpo/{p.parent.relative_to(root)}" for p in root.rglob("recipe.json"))
         raise ValueError(
-            f"no built-in policy for {env_id} (there are: {', '.join(have) or 'none'}); name a model with --model, or "
-            f"make one with: {command}"
+            f"no built-in policy for {env_id} (there are: {', '.join(have) or 'none'}); name a model with --model, or, "
+            f"for a task with demonstrations, make one with: {command}"
         )
     recipe = json.loads((folder / "recipe.json").read_text())
     made_for = parse_pairs(recipe["env_args"], "recipe.json")

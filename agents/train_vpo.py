@@ -58,7 +58,7 @@ def train(config: TrainConfig) -> Path:
     policy = open_policy(config.model, config.env, env_args, config.device, config.dtype)
     _check_prompts_fit(config, policy, environment)
     run = open_run(config)
-    print(f"{run.folder}: {config.method} on {config.env} with {policy.source}, {config.steps} steps", file=sys.stderr)
+    print(f"{run.folder}: {config.method} on {config.env} with {config.model}, {config.steps} steps", file=sys.stderr)
 
     learner = Learner(policy.model, config.learner, config.sampling.temperature, policy.dtype)
     if run.checkpoint is not None:
@@ -138,6 +138,7 @@ def _loop(run: Run, config: TrainConfig, policy: Policy, learner: Learner, envir
                 )
             if stop.requested:
                 tracker.close()
+                progress.close()
                 print(f"stopped after step {done}; go on with --resume {run.folder}", file=sys.stderr)
                 raise SystemExit(INTERRUPTED)
     tracker.close()

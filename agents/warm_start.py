@@ -55,11 +55,15 @@ class WarmStartConfig:
     lr: float = 2e-3
     """Peak learning rate; warm-up over 100 steps, then cosine to a tenth."""
     layers: int = 4
+    """Transformer blocks."""
     width: int = 128
+    """Size of the hidden states."""
     heads: int = 4
+    """Attention heads in a block."""
     context: int = 384
     """Longest prompt and response together, in tokens."""
     seed: int = 0
+    """Seed of the first weights and of the demonstrations."""
 
 
 def encode(

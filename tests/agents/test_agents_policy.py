@@ -147,5 +147,7 @@ def test_a_shipped_policy_for_other_arguments_is_refused(shipped: Path) -> None:
 
 
 def test_an_environment_without_a_shipped_policy(shipped: Path) -> None:
-    with pytest.raises(ValueError, match=r"no built-in policy for vpo/Other-v0 \(there are: Maze-v0\).*warm_start.py"):
+    with pytest.raises(
+        ValueError, match=r"no built-in policy for vpo/Other-v0 \(there are: vpo/Maze-v0\).*warm_start.py"
+    ):
         builtin_folder("vpo/Other-v0", {})

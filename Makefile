@@ -34,5 +34,5 @@ clean:  ## remove the environment, caches and builds (runs/ stays)
 # A failed installation leaves no stamp, so the next call tries again.
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install -c constraints.txt -e ".[agents,dev]"
+	$(BIN)/python -m pip install -c constraints.txt -e ".[agents,data,dev]"
 	@touch $@

@@ -42,6 +42,26 @@ def last_element(text: str, tag: str) -> str | None:
     return contents[-1] if contents else None
 
 
+def without_reasoning(text: str) -> str:
+    """The text without its `<think>` elements. An unclosed one hides all that follows: a cut-off thought is no answer.
+
+    A closing tag without an opening one ends a thought that began in the prompt, so what stands before it goes too.
+    """
+    kept: list[str] = []
+    start, thinking = 0, False
+    for match in _tag_pattern("think", False).finditer(text):
+        if match.group(1):
+            if not thinking:
+                kept.clear()
+            start, thinking = match.end(), False
+        elif not thinking:
+            kept.append(text[start : match.start()])
+            thinking = True
+    if not thinking:
+        kept.append(text[start:])
+    return "".join(kept)
+
+
 class Answerable(Protocol):
     """The part of a task that splitting needs."""
 

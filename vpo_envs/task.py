@@ -89,8 +89,11 @@ class Task(ABC, Generic[ProblemT]):
         return np.stack(rows)
 
     def extract(self, response: str) -> str | None:
-        """The answer in a response that was asked for one answer, or None. Default: the last `<answer>` element."""
-        return _answers.last_element(response, "answer")
+        """The answer in a response that was asked for one answer, or None.
+
+        Default: the last `<answer>` element outside the reasoning (`vpo_envs.answers.without_reasoning`).
+        """
+        return _answers.last_element(_answers.without_reasoning(response), "answer")
 
     def wrap(self, answer: str) -> str:
         """The inverse of `extract`: a response whose answer is `answer`."""

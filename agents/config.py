@@ -105,7 +105,8 @@ class TrainConfig:
     num_answers: int | None = None
     """Answers in one rollout (m); default 3 for methods that work on sets, else 1."""
     prompt_tokens: int = 768
-    """Longest prompt, in tokens; a longer one is an error."""
+    """Longest prompt, in tokens. Problems of a data set with a longer one are left out (their number is printed); of
+    generated problems it is an error."""
     seed: int = 0
     """Seed of the order of the problems, the sampled responses and the random weights."""
     device: str = "auto"

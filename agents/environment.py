@@ -75,7 +75,7 @@ class Environment:
         if self._open is None or self._open[0] != num_envs:
             try:
                 self._open = (num_envs, self._make(num_envs))
-            except (TypeError, OSError) as error:
+            except (TypeError, OSError, ImportError) as error:
                 raise ValueError(f"{self.id} cannot be made: {error}") from error
         return self._open[1]
 

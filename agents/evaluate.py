@@ -22,7 +22,7 @@ from agents.cli import run_cli
 from agents.comparison import Comparison
 from agents.config import Dtype, EvaluationConfig, parse_pairs
 from agents.config_checks import check_evaluation
-from agents.evaluation import ROWS, evaluate_policy
+from agents.evaluation import ROWS, evaluate_policy, problems_for_all
 from agents.policy import Policy, open_policy
 from agents.report import report
 from agents.saved_settings import Candidate, common_environment, find_candidate
@@ -94,12 +94,23 @@ def evaluate(config: EvaluateConfig) -> Comparison:
         policy = open_policy(candidate.source, env, parse_pairs(env_args, "--env-args"), config.device, config.dtype)
         policies.append((policy, policy.model.device))
         _move(policy, "cpu")
+    asked = [(policy, m) for (policy, _), m in zip(policies, counts, strict=True)]
+    problems = problems_for_all(asked, env, env_args, config.evaluation, max_tokens, prompt_tokens)
     results = []
     for (policy, device), label, m in zip(policies, labels, counts, strict=True):
         _move(policy, device)
         results.append(
             evaluate_policy(
-                policy, env, env_args, m, config.evaluation, max_tokens, prompt_tokens, label=label, rows=config.rows
+                policy,
+                env,
+                env_args,
+                m,
+                config.evaluation,
+                max_tokens,
+                prompt_tokens,
+                label=label,
+                rows=config.rows,
+                problems=problems,
             )
         )
         _move(policy, "cpu")

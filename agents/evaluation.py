@@ -21,6 +21,7 @@ from agents.config_checks import check_evaluation
 from agents.environment import Environment
 from agents.generation import Sampling, TransformersGenerator
 from agents.policy import Policy
+from agents.prompt_filter import fitting_problems
 from agents.rollout import Rollouts, collect
 from vpo_envs.bootstrap import bootstrap_interval
 from vpo_envs.metrics import (
@@ -243,6 +244,7 @@ def evaluate_policy(
     progress: bool = True,
     label: str | None = None,
     rows: int = ROWS,
+    problems: Sequence[int] | None = None,
 ) -> PolicyResult:
     """Sample `config.answers` answers to each of the first `config.problems` test problems and score them.
 
@@ -255,14 +257,18 @@ def evaluate_policy(
         progress: show a bar.
         label: what the policy is called in tables; default where it came from.
         rows: responses that are generated side by side; does not change what is sampled.
+        problems: which test problems; default the first ones (of a data set: that fit, see `agents.prompt_filter`).
 
     Raises:
         ValueError: the numbers do not fit together, the environment refuses its arguments, or a prompt is too long.
     """
     check_evaluation(config, num_answers)
     environment = Environment(env_id, parse_pairs(env_args, "--env-args"), num_answers, "test")
-    available = environment.num_problems
-    problems = list(range(config.problems if available is None else min(config.problems, available)))
+    if problems is None:
+        problems = fitting_problems([(policy, environment)], prompt_tokens, sampling_max_tokens, config.problems)
+    if problems is None:
+        available = environment.num_problems
+        problems = range(config.problems if available is None else min(config.problems, available))
     responses = config.answers // num_answers
     generator = TransformersGenerator(policy.model, policy.end_ids, policy.tokenizer.pad_token_id, rows, policy.dtype)
     sampling = Sampling(sampling_max_tokens, config.temperature, config.top_p)
@@ -289,7 +295,7 @@ def evaluate_policy(
         objectives=environment.objectives,
         reference_weights=environment.reference_weights,
         floor=np.where(np.isfinite(floor), floor, 0.0).astype(np.float32),
-        problems=problems,
+        problems=list(problems),
         rewards=np.concatenate([part.rewards.numpy() for part in parts]),
         answered=np.concatenate([part.answered.numpy() for part in parts]),
         objective_mask=np.concatenate(masks) if masks else None,
@@ -300,6 +306,21 @@ def evaluate_policy(
         fronts=_fronts(environment.task, problems),
         bounded_by_one=environment.is_ours,
     )
+
+
+def problems_for_all(
+    policies: Sequence[tuple[Policy, int]],
+    env_id: str,
+    env_args: Sequence[str],
+    config: EvaluationConfig,
+    max_tokens: int,
+    prompt_tokens: int,
+) -> list[int] | None:
+    """The test problems of a data set whose prompts fit every (policy, m); None where nothing is filtered."""
+    args = parse_pairs(env_args, "--env-args")
+    environments = {m: Environment(env_id, args, m, "test") for m in {m for _, m in policies}}
+    pairs = [(policy, environments[m]) for policy, m in policies]
+    return fitting_problems(pairs, prompt_tokens, max_tokens, config.problems)
 
 
 def _fronts(task: Any, problems: Sequence[int]) -> list[NDArray[np.float32]] | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agents.comparison import Comparison
 from agents.config import EvaluationConfig
-from agents.evaluation import ROWS, evaluate_policy
+from agents.evaluation import ROWS, evaluate_policy, problems_for_all
 from agents.plots import plot_best_at_k, plot_maze_answers
 from agents.policy import Policy
 
@@ -25,8 +25,11 @@ def evaluate_and_report(
     rows: int = ROWS,
 ) -> Comparison:
     """Evaluate policies, label -> (policy, m), one after the other, and report; see `evaluate_policy` for the rest."""
+    problems = problems_for_all(list(policies.values()), env_id, env_args, config, max_tokens, prompt_tokens)
     results = [
-        evaluate_policy(policy, env_id, env_args, m, config, max_tokens, prompt_tokens, label=label, rows=rows)
+        evaluate_policy(
+            policy, env_id, env_args, m, config, max_tokens, prompt_tokens, label=label, rows=rows, problems=problems
+        )
         for label, (policy, m) in policies.items()
     ]
     comparison = Comparison(results)

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 
-def problems_of_step(step: int, prompts: int, num_problems: int | None, seed: int) -> list[int]:
+def problems_of_step(step: int, prompts: int, problems: Sequence[int] | None, seed: int) -> list[int]:
     """The problems of a step: every problem once before any comes again, in an order that is new for each epoch.
 
-    Environments without a fixed number of problems get a new seed for every prompt of a run.
+    Environments without a fixed list of problems get a new seed for every prompt of a run.
     """
     positions = range(step * prompts, (step + 1) * prompts)
-    if num_problems is None:
+    if problems is None:
         return [seed * 10_000_000 % TRAIN_SEEDS + p for p in positions]
     order: dict[int, np.ndarray] = {}
     chosen = []
     for position in positions:
-        epoch, place = divmod(position, num_problems)
+        epoch, place = divmod(position, len(problems))
         if epoch not in order:
-            order[epoch] = np.random.default_rng([seed, epoch]).permutation(num_problems)
-        chosen.append(int(order[epoch][place]))
+            order[epoch] = np.random.default_rng([seed, epoch]).permutation(len(problems))
+        chosen.append(problems[int(order[epoch][place])])
     return chosen
 
 

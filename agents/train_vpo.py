@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from agents.learner import Learner
 from agents.plots import plot_training
 from agents.policy import Policy, open_policy
 from agents.presets import command_line_defaults
+from agents.prompt_filter import fitting_problems
 from agents.report import evaluate_and_report
 from agents.rollout import collect, reward_batch
 from agents.run import Run, answers_per_rollout, complete, open_run, refuse_changes
@@ -51,19 +53,19 @@ def train(config: TrainConfig) -> Path:
     m = answers_per_rollout(config)
     env_args = parse_pairs(config.env_args, "--env-args")
     environment = Environment(config.env, env_args, m, "train")
-    if config.steps is None:
-        if environment.num_problems is None:
-            raise ValueError(f"{config.env} has no fixed number of problems: give --steps")
-        config = replace(config, steps=steps_for(config.epochs, config.prompts, environment.num_problems))
     policy = open_policy(config.model, config.env, env_args, config.device, config.dtype)
-    _check_prompts_fit(config, policy, environment)
+    problems = _problems(config, policy, environment)
+    if config.steps is None:
+        if problems is None:
+            raise ValueError(f"{config.env} has no fixed number of problems: give --steps")
+        config = replace(config, steps=steps_for(config.epochs, config.prompts, len(problems)))
     run = open_run(config)
     print(f"{run.folder}: {config.method} on {config.env} with {config.model}, {config.steps} steps", file=sys.stderr)
 
     learner = Learner(policy.model, config.learner, config.sampling.temperature, policy.dtype)
     if run.checkpoint is not None:
         learner.load_state_dict(load_checkpoint(run.checkpoint, policy.model))
-    _loop(run, config, policy, learner, environment)
+    _loop(run, config, policy, learner, environment, problems)
 
     policy.model.eval()
     policy.save(run.folder / "final")
@@ -84,7 +86,14 @@ def train(config: TrainConfig) -> Path:
     return run.folder
 
 
-def _loop(run: Run, config: TrainConfig, policy: Policy, learner: Learner, environment: Environment) -> None:
+def _loop(
+    run: Run,
+    config: TrainConfig,
+    policy: Policy,
+    learner: Learner,
+    environment: Environment,
+    problems: Sequence[int] | None,
+) -> None:
     assert config.steps is not None
     generator = TransformersGenerator(
         policy.model, policy.end_ids, policy.tokenizer.pad_token_id, config.sampling.rows, policy.dtype
@@ -98,12 +107,12 @@ def _loop(run: Run, config: TrainConfig, policy: Policy, learner: Learner, envir
     with StopRequest() as stop:
         for step in progress:
             began = time.perf_counter()
-            problems = problems_of_step(step, config.prompts, environment.num_problems, config.seed)
+            asked = problems_of_step(step, config.prompts, problems, config.seed)
             rollouts = collect(
                 policy,
                 generator,
                 environment,
-                problems,
+                asked,
                 group_size,
                 sampling,
                 seed_of_step(config.seed, step, "generation"),
@@ -144,10 +153,16 @@ def _loop(run: Run, config: TrainConfig, policy: Policy, learner: Learner, envir
     tracker.close()
 
 
-def _check_prompts_fit(config: TrainConfig, policy: Policy, environment: Environment) -> None:
-    """Fail on a prompt that is too long before the run's folder exists."""
-    problems = problems_of_step(0, 1, environment.num_problems, config.seed)
-    policy.encode_prompts(environment.ask(problems, 1), config.prompt_tokens, config.sampling.max_tokens)
+def _problems(config: TrainConfig, policy: Policy, environment: Environment) -> Sequence[int] | None:
+    """The problems to train on, None for seeds. Fails on prompts that are too long before the run's folder exists."""
+    problems: Sequence[int] | None = fitting_problems(
+        [(policy, environment)], config.prompt_tokens, config.sampling.max_tokens
+    )
+    if problems is None and environment.num_problems is not None:
+        problems = range(environment.num_problems)
+    first = environment.ask(problems_of_step(0, 1, problems, config.seed), 1)
+    policy.encode_prompts(first, config.prompt_tokens, config.sampling.max_tokens)
+    return problems
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ from vpo_envs.answers import (
     last_element,
     prompt_text,
     split_response,
+    without_reasoning,
 )
 
 
@@ -25,7 +26,7 @@ class Routes:
     answer_tag = "route"
 
     def extract(self, response: str) -> str | None:
-        return last_element(response, "answer")
+        return last_element(without_reasoning(response), "answer")
 
     def wrap(self, answer: str) -> str:
         return f"<answer>{answer}</answer>"
@@ -144,3 +145,24 @@ def test_num_answers_is_checked(bad: object) -> None:
         check_num_answers(bad, "my/Id-v0")  # type: ignore[arg-type]
     assert check_num_answers(1000, "my/Id-v0") == 1000
     assert type(check_num_answers(np.int64(2), "my/Id-v0")) is int
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("a", "a"),
+        ("a<think>b</think>c", "ac"),
+        ("a< THINK >b</ Think >c<think>d</think>e", "ace"),
+        ("<think>a<think>b</think>c", "c"),
+        ("a<think>b", "a"),  # cut off while thinking
+        ("a</think>b", "b"),  # the thought began in the prompt
+        ("<thinker>a</thinker>", "<thinker>a</thinker>"),
+    ],
+)
+def test_reasoning_is_left_out(text: str, kept: str) -> None:
+    assert without_reasoning(text) == kept
+
+
+def test_an_answer_in_the_reasoning_is_none() -> None:
+    assert split_response(ROUTES, "<think><answer>UP</answer></think>", 1) == [None]
+    assert split_response(ROUTES, "<think><answer>UP</answer></think><answer>DOWN</answer>", 1) == ["DOWN"]

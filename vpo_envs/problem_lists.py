@@ -37,9 +37,7 @@ class GeneratedProblems(Sequence[ProblemT], Generic[ProblemT]):
     def __getitem__(self, index: int | slice) -> ProblemT | Sequence[ProblemT]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(self._length))]
-        if not 0 <= index < self._length:
-            raise IndexError(f"problem {index} of {self._length}")
-        problem = self._made.get(index)
+        problem = self._made.get(check_index(index, self._length))
         if problem is None:
             problem = self._make(index)
             if len(self._made) >= self._cached:
@@ -49,6 +47,13 @@ class GeneratedProblems(Sequence[ProblemT], Generic[ProblemT]):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_made": {}}
+
+
+def check_index(index: int, length: int) -> int:
+    """Raise IndexError unless 0 <= index < length: a task has no problem -1."""
+    if not 0 <= index < length:
+        raise IndexError(f"problem {index} of {length}")
+    return index
 
 
 def check_whole(name: str, value: Any, low: int, high: int | None = None) -> int:

@@ -17,7 +17,7 @@ def test_every_problem_comes_once_per_epoch(num_problems: int, prompts: int) -> 
     asked = [
         p
         for step in range(steps_for(epochs, prompts, num_problems))
-        for p in problems_of_step(step, prompts, num_problems, 0)
+        for p in problems_of_step(step, prompts, range(num_problems), 0)
     ]
     for epoch in range(epochs):
         assert sorted(asked[epoch * num_problems : (epoch + 1) * num_problems]) == list(range(num_problems))
@@ -26,11 +26,11 @@ def test_every_problem_comes_once_per_epoch(num_problems: int, prompts: int) -> 
 
 def test_order_is_new_for_every_epoch_and_seed_and_repeats_itself() -> None:
     orders = {
-        (seed, epoch): tuple(problems_of_step(epoch, 50, 50, seed)) for seed, epoch in product(range(4), range(4))
+        (seed, epoch): tuple(problems_of_step(epoch, 50, range(50), seed)) for seed, epoch in product(range(4), range(4))
     }
     assert len(set(orders.values())) == 16
     for (seed, epoch), order in orders.items():
-        assert tuple(problems_of_step(epoch, 50, 50, seed)) == order
+        assert tuple(problems_of_step(epoch, 50, range(50), seed)) == order
 
 
 def test_environments_without_splits_never_ask_a_test_problem_in_training() -> None:

@@ -182,7 +182,7 @@ def test_ctrl_c_and_kill_leave_a_run_that_can_be_resumed(config: TrainConfig, bl
         (["--method", "vop"], "did you mean 'vpo'"),
         (["--prompt-tokens", "10"], "--prompt-tokens allows 10"),
         (["--env-args", "size=6", "slack=5"], "the built-in policy of vpo/Maze-v0 was made for"),
-        (["--env-args", "data=missing.jsonl"], "maze file missing.jsonl does not exist"),
+        (["--env-args", "data=missing.jsonl"], "data file missing.jsonl does not exist"),
         (["--env-args", "split=test"], "the split is chosen by the command"),
         (["--method-args", "alpha=0"], "alpha must be a positive, finite number"),
         (["--num-answers", "4"], "30 answers cannot be sampled as responses of 4 answers each"),

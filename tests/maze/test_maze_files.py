@@ -64,16 +64,16 @@ def test_byte_order_mark_carriage_returns_and_blank_lines_are_no_fault(tmp_path)
         ({"grid": "S . .", "max_steps": 5}, "field 'grid' needs exactly one E (exit), has 0"),
         ({"grid": "S S E", "max_steps": 5}, "field 'grid' needs exactly one S (start), has 2"),
         ({"grid": " \n", "max_steps": 5}, "field 'grid' is empty"),
-        ({"grid": ["S", "E"], "max_steps": 5}, "field 'grid' must be a string, got list"),
+        ({"grid": ["S", "E"], "max_steps": 5}, "field 'grid' must be a string, got a list"),
         ({"grid": "S E", "max_steps": 0}, "field 'max_steps' must be at least 1, got 0"),
         ({"grid": "S E", "max_steps": -3}, "field 'max_steps' must be at least 1, got -3"),
         ({"grid": "S E", "max_steps": 1_000_001}, "field 'max_steps' must be at most 1,000,000, got 1000001"),
         ({"grid": "S E", "max_steps": 2.5}, "field 'max_steps' must be a whole number, got 2.5"),
-        ({"grid": "S E", "max_steps": True}, "field 'max_steps' must be a whole number, got True"),
-        ({"grid": "S E", "max_steps": None}, "field 'max_steps' must be a whole number, got None"),
+        ({"grid": "S E", "max_steps": True}, "field 'max_steps' must be a whole number, got true"),
+        ({"grid": "S E", "max_steps": None}, "field 'max_steps' must be a whole number, got null"),
         ({"grid": "S E"}, "field 'max_steps' is missing"),
         ({"max_steps": 5}, "field 'grid' is missing"),
-        ([1, 2], "expected an object with fields 'grid' and 'max_steps', got list"),
+        ([1, 2], "a row must be an object, got a list"),
         ('{"grid": "S E", "max_steps": 5', "not a line of JSON in UTF-8"),
         ("[" * 50_000, "not a line of JSON in UTF-8"),
     ],
@@ -95,14 +95,21 @@ def test_text_that_is_not_utf8_is_named_with_its_row(tmp_path):
 
 def test_all_bad_rows_are_counted_and_the_first_ten_shown(tmp_path):
     path = write(tmp_path / "bad.jsonl", *[GOOD, {"grid": "S E", "max_steps": 0}] * 12)
-    with pytest.raises(ValueError, match=r"12 bad row\(s\), nothing was loaded") as error:
+    with pytest.raises(ValueError, match=r"12 bad row\(s\) of 24, nothing was loaded") as error:
         load_mazes(path)
     assert str(error.value).count("field 'max_steps'") == 10
     assert "row 2:" in str(error.value)
 
 
+def test_bad_rows_may_be_skipped_with_a_warning(tmp_path):
+    path = write(tmp_path / "some.jsonl", GOOD, {"grid": "S E", "max_steps": 0}, GOOD)
+    with pytest.warns(UserWarning, match=r"some.jsonl: skipped 1 bad row\(s\) of 3[\s\S]*row 2: field 'max_steps'"):
+        task = MazeTask(data=path, skip_bad_rows=True)
+    assert len(task) == 2
+
+
 def test_empty_and_missing_files(tmp_path):
-    with pytest.raises(ValueError, match=r"empty.jsonl: no mazes; a row is"):
+    with pytest.raises(ValueError, match=r"empty.jsonl: no rows; a row is"):
         load_mazes(write(tmp_path / "empty.jsonl"))
     with pytest.raises(FileNotFoundError, match=r"nowhere.jsonl does not exist"):
         gym.make("vpo/Maze-v0", data=str(tmp_path / "nowhere.jsonl"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -17,10 +18,8 @@ from vpo_envs.maze.pareto import pareto_front
 from vpo_envs.maze.problems import generated_maze, load_mazes
 from vpo_envs.maze.render import draw_ansi, draw_rgb
 from vpo_envs.maze.rewards import ScoreMode, reward_of, route, walk
+from vpo_envs.problem_lists import GeneratedProblems, check_index, check_whole
 from vpo_envs.task import Message, Objective, Split, Task
-
-CACHED_MAZES = 8192
-"""Generated mazes that a task keeps; with more, the oldest is dropped and generated again when it is asked for."""
 
 _NOTHING = (0.0, 0.0, 0.0, 0.0)
 
@@ -56,7 +55,9 @@ class MazeTask(Task[Maze]):
     * `size`: 5 or more, default 9 (the paper's). `slack`: steps beyond the longer way via a treasure corner, default 7,
       at most 2 * size - 3 (with more, both corners would fit).
     * `score_mode`: "linear" (default) or "convex_bonus".
-    * `num_problems`: generated mazes in the split; default 1000 for training and 100 for testing (the paper's).
+    * `num_problems`: generated mazes in the split; default 1000 for training and 100 for testing (the paper's). Of a
+      file, the first so many.
+    * `skip_bad_rows`: leave bad rows of a file out, with a warning, instead of refusing the file.
 
     ## Version History
     v0: first version.
@@ -79,44 +80,31 @@ class MazeTask(Task[Maze]):
         slack: int = 7,
         score_mode: ScoreMode = "linear",
         num_problems: int | None = None,
+        skip_bad_rows: bool = False,
     ) -> None:
         super().__init__(split, data)
-        if not _whole(size) or not MIN_SIZE <= size <= 64:
-            raise ValueError(f"Maze: size must be a whole number from {MIN_SIZE} to 64, not {size!r}")
-        if not _whole(slack) or slack < 0:
-            raise ValueError(f"Maze: slack must be a whole number of at least 0, not {slack!r}")
-        if data is None:
-            check_slack(size, slack)
+        check_whole("Maze: size", size, MIN_SIZE, 64)
+        check_whole("Maze: slack", slack, 0)
+        if num_problems is not None:
+            check_whole("Maze: num_problems", num_problems, 1)
         if score_mode not in ("linear", "convex_bonus"):
             raise ValueError(f"Maze: score_mode must be 'linear' or 'convex_bonus', not {score_mode!r}")
-        if data == "hub":
-            raise ValueError("Maze: there is no published maze data set; leave data=None or name a JSON-lines file")
-        if num_problems is not None and (not _whole(num_problems) or num_problems < 1):
-            raise ValueError(f"Maze: num_problems must be a whole number of at least 1, not {num_problems!r}")
         self.size, self.slack, self.score_mode = size, slack, score_mode
-        # A file is held as it is; generated mazes come and go, so that a split may be as long as one likes.
-        self._loaded: list[Maze] | None = None if data is None else load_mazes(data)[:num_problems]
-        self._generated: dict[int, Maze] = {}
-        if self._loaded is not None:
-            self._length = len(self._loaded)
+        self._problems: Sequence[Maze]
+        if data is None:
+            check_slack(size, slack)
+            length = num_problems or (1000 if split == "train" else 100)
+            self._problems = GeneratedProblems(length, partial(generated_maze, split, size, slack))
+        elif data == "hub":
+            raise ValueError("Maze: there is no published maze data set; leave data=None or name a JSON-lines file")
         else:
-            self._length = num_problems or (1000 if split == "train" else 100)
+            self._problems = load_mazes(data, skip_bad_rows)[:num_problems]
 
     def __len__(self) -> int:
-        return self._length
+        return len(self._problems)
 
     def __getitem__(self, index: int) -> Maze:
-        if not 0 <= index < self._length:
-            raise IndexError(f"maze {index} of {self._length}")
-        if self._loaded is not None:
-            return self._loaded[index]
-        maze = self._generated.get(index)
-        if maze is None:
-            maze = generated_maze(self.split, index, self.size, self.slack)
-            if len(self._generated) >= CACHED_MAZES:
-                self._generated.pop(next(iter(self._generated)), None)  # the oldest
-            self._generated[index] = maze
-        return maze
+        return self._problems[check_index(index, len(self))]
 
     def messages(self, problem: Maze, num_answers: int = 1, weights: Sequence[float] | None = None) -> list[Message]:
         # The grid comes early and what depends on the number of answers comes last, so that prompts share a prefix.
@@ -174,10 +162,6 @@ class MazeTask(Task[Maze]):
         if mode == "rgb_array":
             return draw_rgb(problem, routes)
         return draw_ansi(problem, routes, rewards, [o.name for o in self.objectives])
-
-
-def _whole(number: object) -> bool:
-    return isinstance(number, int) and not isinstance(number, bool)
 
 
 def _words(text: str) -> list[str]:

@@ -1,0 +1,61 @@
+"""Leaving out the problems of a data set whose prompts are too long, and saying how many.
+
+Only data sets are filtered: their prompts are as long as they are. The prompts of generated problems depend on the
+environment's arguments, and one that is too long is an error (`Policy.encode_prompts`).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from tqdm import tqdm
+
+from agents.environment import Environment
+from agents.policy import Policy
+
+
+def fitting_problems(
+    environments: Sequence[tuple[Policy, Environment]], prompt_tokens: int, room: int, wanted: int | None = None
+) -> list[int] | None:
+    """The problems whose prompts fit every policy, in the order of the data set; None where nothing is filtered.
+
+    A prompt fits if it has at most `prompt_tokens` tokens and leaves `room` tokens of the context to the response. The
+    number of problems that were left out, and the longest prompt, go to standard error.
+
+    Args:
+        environments: each policy with the environment (number of answers) that it is asked in; all of one data set.
+        wanted: stop after so many fitting problems.
+
+    Raises:
+        ValueError: not one problem fits.
+    """
+    first = environments[0][1]
+    if first.task is None or first.task.data is None:
+        return None
+    limits = [min(prompt_tokens, policy.context - room) for policy, _ in environments]
+    total = len(first.task)
+    wanted = total if wanted is None else min(wanted, total)
+    fitting: list[int] = []
+    dropped = longest = 0
+    with tqdm(total=wanted, desc="prompt lengths", unit="problem", leave=False) as bar:
+        for index in range(total):
+            if len(fitting) == wanted:
+                break
+            lengths = [len(policy.prompt_ids(_prompt(environment, index))) for policy, environment in environments]
+            longest = max(longest, *lengths)
+            if all(length <= limit for length, limit in zip(lengths, limits, strict=True)):
+                fitting.append(index)
+                bar.update()
+            else:
+                dropped += 1
+    what = f"{first.id}: {dropped} of {len(fitting) + dropped} {first.split} problems"
+    if not fitting:
+        raise ValueError(f"{what} have prompts of more than {min(limits)} tokens, none is left; raise --prompt-tokens")
+    if dropped:
+        print(f"{what} left out: prompts of more than {min(limits)} tokens (longest: {longest})", file=sys.stderr)
+    return fitting
+
+
+def _prompt(environment: Environment, index: int) -> list[dict[str, str]]:
+    return list(environment.task.messages(environment.task[index], environment.num_answers))

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterator
-from itertools import count, islice
+from itertools import islice
 from random import Random
 from typing import Any
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
-from vpo_envs.answers import join_answers
-from vpo_envs.task import Message, Task
+from agents.demonstrations import examples
+from vpo_envs.task import Task
 
 PAD, END, ROLES = "<|pad|>", "<|end|>", ("<|system|>", "<|user|>", "<|assistant|>")
 CHAT_TEMPLATE = (
@@ -25,52 +24,7 @@ CHAT_TEMPLATE = (
     "{% if message['role'] == 'assistant' %}<|end|>{% endif %}{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>{% endif %}"
 )
-CANDIDATES = 2  # demonstrations drawn for each answer of a set
-PATIENCE = 1000  # problems in a row without such a set, after which a task is given up
 MIN_PHRASE = 16  # characters; a shorter line is better spelled by its words
-
-
-def examples(task: Task[Any], rng: Random, num_answers: int, start: int = 0) -> Iterator[tuple[list[Message], str]]:
-    """Endless (messages, response) pairs: problem start, start + 1 ... answered with demonstrations that differ.
-
-    Raises:
-        ValueError: the demonstrations of all of the task's problems (of 1000, if it has more) are too much alike.
-    """
-    patience, in_vain = min(len(task), PATIENCE), 0
-    for index in count(start):
-        if in_vain == patience:
-            raise ValueError(
-                f"{type(task).__name__}: of {CANDIDATES * num_answers} demonstrations of a problem never {num_answers} "
-                f"differed, in {patience} problems; make them more varied, or ask for fewer answers"
-            )
-        problem = task[index % len(task)]
-        drawn: dict[Hashable, str] = {}
-        for _ in range(num_answers if num_answers == 1 else CANDIDATES * num_answers):
-            answer = task.demonstration(problem, rng)
-            drawn.setdefault(task.normalise(answer), answer)
-        in_vain += 1
-        if len(drawn) >= num_answers:
-            in_vain = 0
-            answers = spread(list(drawn.values()), num_answers)
-            yield task.messages(problem, num_answers), join_answers(task, answers)
-
-
-def spread(texts: list[str], number: int) -> list[str]:
-    """Texts that differ: the first one, then always the one whose words are farthest from all that were chosen.
-
-    Distance is Jaccard's, 1 - |common words| / |all words|, to the nearest chosen text. A policy that imitates such
-    sets learns that an answer depends on those before it, which independent draws would not teach.
-    """
-    words = [frozenset(text.split()) for text in texts]
-    chosen = [0]
-    while len(chosen) < number:
-        rest = [i for i in range(len(texts)) if i not in chosen]
-        chosen.append(max(rest, key=lambda i: min(_distance(words[i], words[j]) for j in chosen)))
-    return [texts[i] for i in chosen]
-
-
-def _distance(a: frozenset[str], b: frozenset[str]) -> float:
-    return 1 - len(a & b) / max(1, len(a | b))
 
 
 def build_tokenizer(

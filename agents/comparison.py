@@ -137,6 +137,8 @@ class Comparison:
         }
         kept = {name: title for name, title in columns.items() if name in self.metrics[0]}
         tables.append(self._metric_table(f"The pool of {first.config.answers} answers to a problem", kept))
+        if len(first.objectives) <= MAX_COLUMNS:
+            tables.append(self._correlation_table())
         if len(self.results) > 1:
             tables.append(self._difference_table())
         return tables
@@ -160,6 +162,14 @@ class Comparison:
         if any(column in self.ceiling for column in columns):
             cells = [f"{self.ceiling[c].value:.3f}" if c in self.ceiling else "" for c in columns]
             table.add_row(CEILING, *cells, style="dim")
+        return table
+
+    def _correlation_table(self) -> Table:
+        first = self.results[0]
+        title = f"Correlation of the objectives over {self.names[0]}'s answers to a problem"
+        table = _table(title, "", *first.objectives)
+        for name, row in zip(first.objectives, first.correlation, strict=True):
+            table.add_row(name, *("-" if np.isnan(v) else f"{v:+.2f}" for v in row))
         return table
 
     def _difference_table(self) -> Table:
@@ -209,6 +219,7 @@ class Comparison:
                     "seconds": result.seconds,
                     "metrics": _plain(metrics),
                     "curves": {name: [asdict(e) for e in curve] for name, curve in curves.items()},
+                    "objective_correlation": [[_number(v) for v in row] for row in result.correlation],
                     "equal_tokens": {"k": k, "best": asdict(best), "ew_best": asdict(expected)},
                     "per_prompt": {n: [_number(v) for v in values] for n, values in result.per_prompt.items()},
                 }

@@ -69,8 +69,8 @@ class EvaluationConfig:
     """The k of best@k in the table."""
     temperature: float = 0.7
     """Softmax temperature of the sampled answers."""
-    top_p: float = 1.0
-    """Nucleus mass."""
+    top_p: float | None = None
+    """Nucleus mass; default the paper's: 1, but 0.95 for EUREQA and ToolRL."""
     weights: int = 256
     """Random weightings in E_w[best@k], the same ones for every policy."""
     seed: int = 0

@@ -73,7 +73,7 @@ def check_evaluation(config: EvaluationConfig, num_answers: int) -> None:
             raise ValueError(f"evaluation: {name} must be at least 1, not {getattr(config, name)}")
     if config.seed < 0:
         raise ValueError(f"evaluation: seed must be at least 0, not {config.seed}")
-    Sampling(1, config.temperature, config.top_p)
+    Sampling(1, config.temperature, 1.0 if config.top_p is None else config.top_p)
     if not config.ks or min(config.ks) < 1:
         raise ValueError(f"evaluation: ks must be whole numbers of at least 1, not {config.ks}")
     if num_answers < 1 or config.answers % num_answers:

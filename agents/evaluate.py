@@ -76,7 +76,7 @@ def evaluate(config: EvaluateConfig) -> Comparison:
         torch.set_num_threads(config.threads)
     if not config.model:
         raise ValueError("--model needs at least one model")
-    candidates = [find_candidate(source) for source in config.model]
+    candidates = [find_candidate(source, config.env) for source in config.model]
     env, env_args = common_environment(candidates, config.env, config.env_args)
     counts = _counts(config, candidates)
     labels = _labels(config, candidates, counts)

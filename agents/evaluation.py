@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +21,7 @@ from agents.config_checks import check_evaluation
 from agents.environment import Environment
 from agents.generation import Sampling, TransformersGenerator
 from agents.policy import Policy
+from agents.presets import evaluation_top_p
 from agents.prompt_filter import fitting_problems
 from agents.rollout import Rollouts, collect
 from vpo_envs.bootstrap import bootstrap_interval
@@ -31,6 +32,7 @@ from vpo_envs.metrics import (
     expected_best_of_set,
     front_best,
     hypervolume,
+    objective_correlation,
     pareto_count,
     solved,
 )
@@ -193,6 +195,12 @@ class PolicyResult:
         return hypervolume(vectors[:, real], (self.floor - BELOW)[real])
 
     @property
+    def correlation(self) -> Floats:
+        """How the objectives go together over the given answers to a problem, (k, k); see `objective_correlation`."""
+        p, n, m, k = self.rewards.shape
+        return objective_correlation(self.rewards.reshape(p, n * m, k), self.answered.reshape(p, n * m))
+
+    @property
     def solvable(self) -> bool:
         """Whether an answer can reach 1 in every objective; an exact front tells, else the reward space does."""
         if self.fronts is None:
@@ -271,7 +279,9 @@ def evaluate_policy(
         problems = range(config.problems if available is None else min(config.problems, available))
     responses = config.answers // num_answers
     generator = TransformersGenerator(policy.model, policy.end_ids, policy.tokenizer.pad_token_id, rows, policy.dtype)
-    sampling = Sampling(sampling_max_tokens, config.temperature, config.top_p)
+    top_p = evaluation_top_p(env_id) if config.top_p is None else config.top_p
+    config = replace(config, top_p=top_p)
+    sampling = Sampling(sampling_max_tokens, config.temperature, top_p)
     parts: list[Rollouts] = []
     began = time.perf_counter()
     at_once = max(1, ROWS // responses)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -51,14 +51,15 @@ def command_line_defaults(arguments: Sequence[str]) -> TrainConfig:
 
 def _laptop(config: TrainConfig) -> TrainConfig:
     """The built-in policy on two CPU cores, in minutes."""
+    small = LAPTOP.get(config.env.rpartition(":")[2], Laptop())
     return replace(
         config,
-        env_args=LAPTOP_ENV_ARGS.get(config.env.rpartition(":")[2], ()),
-        steps=200,
+        env_args=small.env_args,
+        steps=small.steps,
         prompts=16,
         answers_per_prompt=24,
         prompt_tokens=256,
-        sampling=SamplingConfig(max_tokens=112),
+        sampling=SamplingConfig(max_tokens=small.max_tokens),
         # A million weights need a larger step than the paper's billions.
         learner=LearnerConfig(lr=5e-5, mini_batch=16, micro_batch=32, kl_coef=1e-3),
     )
@@ -66,24 +67,59 @@ def _laptop(config: TrainConfig) -> TrainConfig:
 
 def _paper(config: TrainConfig) -> TrainConfig:
     """The paper's models and batch sizes (arXiv 2605.22817)."""
-    model, prompts, mini, micro, prompt_tokens, max_tokens, epochs = PAPER.get(
-        config.env.rpartition(":")[2], PAPER["vpo/Maze-v0"]
-    )
+    paper = PAPER.get(config.env.rpartition(":")[2], PAPER["vpo/Maze-v0"])
     return replace(
         config,
-        model=model,
-        prompts=prompts,
-        prompt_tokens=prompt_tokens,
-        epochs=epochs,
-        sampling=SamplingConfig(max_tokens=max_tokens, rows=64),
-        learner=LearnerConfig(mini_batch=mini, micro_batch=micro),
+        model=paper.model,
+        prompts=paper.prompts,
+        prompt_tokens=paper.prompt_tokens,
+        epochs=paper.epochs,
+        sampling=SamplingConfig(max_tokens=paper.max_tokens, rows=64),
+        learner=LearnerConfig(mini_batch=paper.mini_batch, micro_batch=paper.micro_batch),
     )
 
 
-LAPTOP_ENV_ARGS: dict[str, tuple[str, ...]] = {"vpo/Maze-v0": ("size=5", "slack=4", "num_problems=4000")}
-"""Smaller problems for the laptop preset. The reward stays the paper's."""
+def evaluation_top_p(env: str) -> float:
+    """The nucleus mass that the paper evaluates an environment with; 1 for those it does not have."""
+    paper = PAPER.get(env.rpartition(":")[2])
+    return 1.0 if paper is None else paper.evaluation_top_p
 
-PAPER: dict[str, tuple[str, int, int, int, int, int, int]] = {
-    "vpo/Maze-v0": ("Qwen/Qwen3-4B", 128, 64, 8, 768, 1024, 2),
+
+@dataclass(frozen=True)
+class Laptop:
+    """What the laptop preset sets for an environment: smaller problems, and how long training takes."""
+
+    env_args: tuple[str, ...] = ()
+    """Smaller problems; the reward stays the paper's."""
+    steps: int = 200
+    max_tokens: int = 112
+    """Longest response, in tokens of the built-in policy."""
+
+
+LAPTOP: dict[str, Laptop] = {
+    "vpo/Maze-v0": Laptop(("size=5", "slack=4", "num_problems=4000")),
 }
-"""env -> model, prompts, mini-batch, micro-batch, prompt tokens, response tokens, epochs."""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """The paper's settings for an environment."""
+
+    model: str
+    prompts: int
+    mini_batch: int
+    """Prompts."""
+    micro_batch: int
+    """Rollouts."""
+    prompt_tokens: int
+    max_tokens: int
+    epochs: int
+    evaluation_top_p: float = 1.0
+
+
+PAPER: dict[str, Paper] = {
+    "vpo/Maze-v0": Paper("Qwen/Qwen3-4B", 128, 64, 8, 768, 1024, 2),
+    "vpo/MuSiQue-v0": Paper("Qwen/Qwen3-1.7B", 128, 64, 8, 5120, 1024, 1),
+    "vpo/EUREQA-v0": Paper("Qwen/Qwen3-8B", 64, 32, 2, 1024, 2048, 6, evaluation_top_p=0.95),
+    "vpo/ToolRL-v0": Paper("Qwen/Qwen3-1.7B", 128, 64, 8, 4352, 2048, 20, evaluation_top_p=0.95),
+}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.config import TrainConfig
-from agents.presets import LAPTOP_ENV_ARGS, preset_defaults
+from agents.presets import LAPTOP, Laptop, preset_defaults
 from agents.run import complete, load_config
 
 BUILTIN = "builtin"
@@ -32,8 +32,8 @@ class Candidate:
     prompt_tokens: int
 
 
-def find_candidate(source: str) -> Candidate:
-    """Read what is saved with a model.
+def find_candidate(source: str, env: str | None = None) -> Candidate:
+    """Read what is saved with a model; `env` is the environment that was asked for, whose defaults the others take.
 
     A run's folder stands for its final model; a model inside a run (`final`, a checkpoint) takes the run's options; a
     policy made by the warm start takes its recipe's environment. Other models have the defaults of the command line.
@@ -41,9 +41,9 @@ def find_candidate(source: str) -> Candidate:
     Raises:
         ValueError: files beside the model that are not what they should be, or a run that has no final model yet.
     """
-    folder = Path(source)
+    folder, default_env = Path(source), env or TrainConfig.env
     if source == BUILTIN or not folder.is_dir():
-        defaults = preset_defaults("laptop" if source == BUILTIN else "auto", TrainConfig.env)
+        defaults = preset_defaults("laptop" if source == BUILTIN else "auto", default_env)
         return _candidate(source, Path(source).name, None, defaults, None)
     if _is_run(folder):
         if not (folder / FINAL).is_dir():
@@ -63,7 +63,7 @@ def find_candidate(source: str) -> Candidate:
         config = preset_defaults("laptop", saved["env"])
         config.env_args = tuple(saved["env_args"])
         return _candidate(source, folder.resolve().name, saved["env"], config, None)
-    return _candidate(source, folder.resolve().name, None, preset_defaults("auto", TrainConfig.env), None)
+    return _candidate(source, folder.resolve().name, None, preset_defaults("auto", default_env), None)
 
 
 def common_environment(
@@ -93,7 +93,7 @@ def common_environment(
     if sharing:
         return env, sharing[0]
     # The built-in policy only knows the small problems of the laptop preset.
-    return env, LAPTOP_ENV_ARGS.get(env, ()) if any(c.source == BUILTIN for c in candidates) else ()
+    return env, LAPTOP.get(env, Laptop()).env_args if any(c.source == BUILTIN for c in candidates) else ()
 
 
 def _candidate(source: str, name: str, env: str | None, config: TrainConfig, num_answers: int | None) -> Candidate:

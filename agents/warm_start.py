@@ -3,7 +3,7 @@
     python agents/warm_start.py --env vpo/Maze-v0 --env-args size=6 slack=5
 
 The result is an ordinary transformers folder (model, tokenizer; weights in float16) plus `recipe.json`, which holds
-this command's options and its loss every 50 steps.
+this command's options, its loss every 50 steps, and what the demonstrations earn.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ import tyro
 from tqdm import tqdm
 from transformers import GPT2LMHeadModel, PreTrainedTokenizerFast
 
-from agents.builtin import END, build_model, build_tokenizer, examples
+from agents.builtin import END, build_model, build_tokenizer
 from agents.cli import run_cli
 from agents.config import parse_pairs
+from agents.demonstrations import demonstration_facts, examples
 from vpo_envs.registration import make_task
 from vpo_envs.task import Task
 
@@ -186,7 +187,8 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     made.model.half().save_pretrained(folder)  # half the size; the rounding costs no measurable quality
     made.tokenizer.save_pretrained(folder)
-    recipe = asdict(config) | {"output": "", "losses": made.losses}
+    facts = demonstration_facts(_endless_task(config.env, parse_pairs(config.env_args, "--env-args")))
+    recipe = asdict(config) | {"output": "", "losses": made.losses, "demonstrations": facts}
     (folder / "recipe.json").write_text(json.dumps(recipe, indent=1) + "\n")
     print(f"{folder}: {made.model.num_parameters():,} weights, {time.perf_counter() - start:.0f} s")
 

@@ -19,6 +19,7 @@ from vpo_envs.metrics import (
     front_best,
     hypervolume,
     non_dominated,
+    objective_correlation,
     pareto_count,
     pass_at_k,
     regret,
@@ -267,3 +268,22 @@ def test_pairing_removes_what_both_share() -> None:
 def test_bad_bootstrap_arguments(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         bootstrap_interval(**arguments)
+
+
+def test_correlation_of_objectives_by_hand():
+    # Within each problem the second objective is one minus the first, and the third never varies; across the problems
+    # all levels differ, which must not matter.
+    rewards = np.array([[[0.0, 1.0, 0.2], [0.5, 0.5, 0.2]], [[0.9, 0.1, 0.7], [0.5, 0.5, 0.7]]])
+    expected = np.array([[1, -1, np.nan], [-1, 1, np.nan], [np.nan] * 3])
+    np.testing.assert_allclose(objective_correlation(rewards), expected)
+
+
+def test_correlation_is_numpys_for_one_problem_and_leaves_absent_answers_out():
+    rng = np.random.default_rng(0)
+    rewards = rng.random((1, 50, 4))
+    answered = rng.random((1, 50)) < 0.7
+    np.testing.assert_allclose(objective_correlation(rewards), np.corrcoef(rewards[0].T))
+    expected = np.corrcoef(rewards[0, answered[0]].T)
+    np.testing.assert_allclose(objective_correlation(rewards, answered), expected)
+    nothing = objective_correlation(rewards, np.zeros((1, 50), bool))
+    assert np.isnan(nothing).all()

@@ -191,6 +191,33 @@ def diversity(rewards: ArrayLike) -> Floats:
     return np.einsum("...nd,n->...", np.sort(values, axis=-2), signs) / (n * (n - 1) / 2)
 
 
+def objective_correlation(rewards: ArrayLike, answered: ArrayLike | None = None) -> Floats:
+    """Pearson correlation (k, k) of the objectives over the answers to the same problem.
+
+    Every problem's rewards are centred first, so that easy and hard problems do not make all objectives look alike: what
+    is left says whether an answer that earns more of one objective earns more of the other, or less.
+
+    Args:
+        rewards: (P, n, k), n answers to each of P problems.
+        answered: (P, n) bool, answers that count; default all.
+
+    Returns:
+        (k, k), symmetric, 1 on the diagonal; NaN in the rows and columns of an objective that never varies within a
+        problem.
+    """
+    values = np.asarray(rewards, np.float64)
+    there = np.ones(values.shape[:2], bool) if answered is None else np.asarray(answered, bool)
+    counts = np.maximum(there.sum(1), 1)[:, None, None]  # (P, 1, 1)
+    kept = values * there[..., None]
+    centred = ((values - kept.sum(1, keepdims=True) / counts) * there[..., None]).reshape(-1, values.shape[-1])
+    covariance = centred.T @ centred
+    spread = np.sqrt(np.diag(covariance))
+    spread[spread < 1e-9] = np.nan
+    correlation = np.clip(covariance / np.outer(spread, spread), -1, 1)
+    np.fill_diagonal(correlation, np.where(np.isnan(spread), np.nan, 1.0))
+    return correlation
+
+
 def regret(rewards: ArrayLike, fronts: Sequence[ArrayLike], weights: ArrayLike, k: int | None = None) -> Floats:
     """How far the best of k answers stays below the exact front's own best, averaged over weights.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,6 +12,7 @@ from random import Random
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 import pytest
 import torch
 from docs_helpers import program
@@ -18,7 +20,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from agents.builtin import END, MIN_PHRASE, build_model, build_tokenizer, examples
+from agents.builtin import END, MIN_PHRASE, build_model, build_tokenizer
+from agents.demonstrations import demonstration_facts, examples
 from agents.policy import Policy
 from agents.warm_start import EPOCHLESS, WarmStartConfig, encode, warm_start
 from vpo_envs.answers import split_response
@@ -239,3 +242,17 @@ def test_the_example_task_of_the_documentation_can_be_warm_started(
     finally:
         gym.registry.pop("my/Sentence-v0", None)
         sys.modules.pop("sentence", None)
+
+
+def test_the_facts_about_demonstrations_are_those_of_their_rewards() -> None:
+    task = MazeTask(size=5, slack=4)
+    facts = demonstration_facts(task, problems=20, draws=4)
+    rng = Random(0)
+    rewards = np.array(
+        [[task.score(task[i], task.demonstration(task[i], rng)) for _ in range(4)] for i in range(20)]
+    )  # (P, draws, k)
+    assert list(facts["mean"].values()) == pytest.approx(rewards.mean((0, 1)), abs=1e-3)
+    assert facts["perfect"] == pytest.approx((rewards == 1).all(-1).mean(), abs=1e-3)
+    assert facts["no_perfect"] == 1  # not one route has both treasures
+    assert facts["correlation"][1][2] < 0  # gold or diamonds
+    assert json.loads(json.dumps(facts)) == facts

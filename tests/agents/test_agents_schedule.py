@@ -26,7 +26,8 @@ def test_every_problem_comes_once_per_epoch(num_problems: int, prompts: int) -> 
 
 def test_order_is_new_for_every_epoch_and_seed_and_repeats_itself() -> None:
     orders = {
-        (seed, epoch): tuple(problems_of_step(epoch, 50, range(50), seed)) for seed, epoch in product(range(4), range(4))
+        (seed, epoch): tuple(problems_of_step(epoch, 50, range(50), seed))
+        for seed, epoch in product(range(4), range(4))
     }
     assert len(set(orders.values())) == 16
     for (seed, epoch), order in orders.items():

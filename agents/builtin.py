@@ -10,10 +10,17 @@ import re
 from collections import Counter
 from itertools import islice
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+from transformers import (
+    GPT2Config,
+    GPT2LMHeadModel,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedModel,
+    PreTrainedTokenizerFast,
+)
 
 from agents.demonstrations import examples
 from vpo_envs.task import Task
@@ -24,6 +31,8 @@ CHAT_TEMPLATE = (
     "{% if message['role'] == 'assistant' %}<|end|>{% endif %}{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>{% endif %}"
 )
+Positions = Literal["learned", "rotary"]
+
 MIN_PHRASE = 16  # characters; a shorter line is better spelled by its words
 
 
@@ -63,9 +72,37 @@ def build_tokenizer(
 
 
 def build_model(
-    tokenizer: PreTrainedTokenizerFast, *, layers: int = 4, width: int = 128, heads: int = 4, context: int = 384
-) -> GPT2LMHeadModel:
-    """An untrained policy, with learned absolute positions: a grid cell always stands at the same place in a prompt."""
+    tokenizer: PreTrainedTokenizerFast,
+    *,
+    layers: int = 4,
+    width: int = 128,
+    heads: int = 4,
+    context: int = 384,
+    positions: Positions = "learned",
+) -> PreTrainedModel:
+    """An untrained policy: a GPT-2 with learned absolute positions, or a Llama with rotary ones.
+
+    Learned positions suit prompts in which the same thing always stands at the same place, such as the cells of a grid.
+    Rotary ones suit texts in which a name must be found again wherever it stands.
+    """
+    ids = {
+        "bos_token_id": tokenizer.eos_token_id,
+        "eos_token_id": tokenizer.eos_token_id,
+        "pad_token_id": tokenizer.pad_token_id,
+    }
+    if positions == "rotary":
+        return LlamaForCausalLM(
+            LlamaConfig(
+                vocab_size=len(tokenizer),
+                max_position_embeddings=context,
+                hidden_size=width,
+                intermediate_size=width * 5 // 2,  # three matrices of this size cost as much as two of 4 * width
+                num_hidden_layers=layers,
+                num_attention_heads=heads,
+                tie_word_embeddings=True,
+                **ids,
+            )
+        )
     return GPT2LMHeadModel(
         GPT2Config(
             vocab_size=len(tokenizer),
@@ -77,8 +114,6 @@ def build_model(
             resid_pdrop=0.0,
             embd_pdrop=0.0,
             attn_pdrop=0.0,
-            bos_token_id=tokenizer.eos_token_id,
-            eos_token_id=tokenizer.eos_token_id,
-            pad_token_id=tokenizer.pad_token_id,
+            **ids,
         )
     )

@@ -20,6 +20,7 @@ from vpo_envs.text_match import exact_match, multiset_f1, normalise, token_f1
         ("１９９８", "1998"),
         ("Straße", "straße"),
         ("the", ""),
+        ("cafe\u0301 ﬁn", "café fin"),
         ("", ""),
     ],
 )
@@ -65,3 +66,8 @@ def test_any_two_texts_have_a_score(a: str, b: str) -> None:
     assert token_f1(a, b) == token_f1(b, a)
     assert (token_f1(a, b) == 1) == (sorted(normalise(a).split()) == sorted(normalise(b).split()))
     assert not exact_match(a, b) or token_f1(a, b) == 1
+
+
+def test_a_hostile_run_of_accents_does_not_take_quadratic_time() -> None:
+    # A minute and more if it did.
+    assert len(normalise("a" + "\u0301\u0323" * 200_000)) > 1000

@@ -42,6 +42,11 @@ def last_element(text: str, tag: str) -> str | None:
     return contents[-1] if contents else None
 
 
+def has_tag(text: str, tag: str) -> bool:
+    """Whether an opening or closing `<tag>` stands anywhere, complete element or not."""
+    return _tag_pattern(tag, False).search(text) is not None
+
+
 def without_reasoning(text: str) -> str:
     """The text without its `<think>` elements. An unclosed one hides all that follows: a cut-off thought is no answer.
 

@@ -13,6 +13,9 @@ from vpo_envs.task import Task
 
 TEXT_TASKS: dict[str, str] = {
     "vpo/Maze-v0": "vpo_envs.maze.task:MazeTask",
+    "vpo/MuSiQue-v0": "vpo_envs.musique.task:MuSiQueTask",
+    "vpo/EUREQA-v0": "vpo_envs.eureqa.task:EureqaTask",
+    "vpo/ToolRL-v0": "vpo_envs.toolrl.task:ToolRLTask",
 }
 """Text environments: id -> "module:Task class". Each runs in TextEnv, and batched in TextVectorEnv."""
 

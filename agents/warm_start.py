@@ -35,7 +35,6 @@ EPOCHLESS = 10**9  # so many problems that none is seen twice, where a task can 
 PROBED = 300  # examples for each number of answers whose length is looked at before training
 STREAM = 10**7  # each number of answers has its own stream of problems, this far apart
 REPORT_EVERY = 50
-COPIED, COPY_BATCH = 24, 32  # tokens of a passage, and texts in a step, of `learn_to_copy`
 
 
 @dataclass
@@ -59,8 +58,6 @@ class WarmStartConfig:
     prompt_weight: float = 0.0
     """Weight of the prompt tokens' mean loss beside the response tokens'. Above 0 the policy also learns to predict
     prompts, which teaches it much sooner to find a name again that stood in the text before."""
-    copy_steps: int = 0
-    """Steps before these on random texts that repeat themselves (`learn_to_copy`)."""
     layers: int = 4
     """Transformer blocks."""
     width: int = 128
@@ -135,8 +132,6 @@ def warm_start(config: WarmStartConfig, stop_after: int | None = None) -> WarmSt
         rise = min(1.0, (step + 1) / 100)
         return rise * (0.1 + 0.45 * (1 + math.cos(math.pi * step / config.steps)))
 
-    if config.copy_steps:
-        learn_to_copy(model, len(tokenizer), config)
     scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, schedule)
     # A batch holds one number of answers, so that little of it is padding.
     sources = [examples(task, Random(f"{config.seed} {m}"), m, start=i * STREAM) for i, m in enumerate(config.answers)]
@@ -162,35 +157,6 @@ def warm_start(config: WarmStartConfig, stop_after: int | None = None) -> WarmSt
             progress.set_postfix(loss=f"{sum(history[-50:]) / len(history[-50:]):.3f}")
     losses = [round(sum(part) / len(part), 4) for part in batched(history, REPORT_EVERY)]
     return WarmStarted(model.eval(), tokenizer, losses)
-
-
-def learn_to_copy(model: PreTrainedModel, vocabulary: int, config: WarmStartConfig) -> list[float]:
-    """Train on random tokens of which a passage comes twice; returns the loss (nats per repeated token) of each step.
-
-    A passage of up to `COPIED` tokens stands anywhere in the first half of a text and again in the second. Whoever can
-    continue it the second time can find a name in a prompt and say what stands after it, which a policy otherwise takes
-    many more steps to learn from a task's own, sparser repetitions.
-    """
-    optimizer = torch.optim.AdamW(model.parameters(), lr=config.lr, betas=(0.9, 0.98), weight_decay=0.01, fused=True)
-    rng, losses = Random(f"{config.seed} copy"), []
-    half = min(40, config.context // 2)
-    generator = torch.Generator().manual_seed(config.seed)
-    for step in tqdm(range(config.copy_steps), desc="learning to copy", unit="step"):
-        for group in optimizer.param_groups:
-            group["lr"] = config.lr * min(1.0, (step + 1) / 50)
-        length = rng.randint(2, min(COPIED, half))
-        first, again = rng.randint(0, half - length), half + rng.randint(0, half - length)
-        ids = torch.randint(vocabulary, (COPY_BATCH, 2 * half), generator=generator)
-        ids[:, again : again + length] = ids[:, first : first + length]
-        hidden = model.base_model(input_ids=ids).last_hidden_state[:, again : again + length - 1]  # (n, length - 1, d)
-        logits = model.lm_head(hidden)
-        loss = F.cross_entropy(logits.flatten(0, 1), ids[:, again + 1 : again + length].flatten())
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        optimizer.zero_grad()
-        losses.append(loss.item())
-    return losses
 
 
 def _check(config: WarmStartConfig) -> None:

@@ -194,8 +194,8 @@ def diversity(rewards: ArrayLike) -> Floats:
 def objective_correlation(rewards: ArrayLike, answered: ArrayLike | None = None) -> Floats:
     """Pearson correlation (k, k) of the objectives over the answers to the same problem.
 
-    Every problem's rewards are centred first, so that easy and hard problems do not make all objectives look alike: what
-    is left says whether an answer that earns more of one objective earns more of the other, or less.
+    Every problem's rewards are centred first, so that easy and hard problems do not make all objectives look alike:
+    what is left says whether an answer that earns more of one objective earns more of the other, or less.
 
     Args:
         rewards: (P, n, k), n answers to each of P problems.

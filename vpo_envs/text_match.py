@@ -33,7 +33,7 @@ def tokens(text: str) -> list[str]:
 
 
 def _fold(word: str) -> str:
-    """NFKC of a word, in pieces if it is very long: the time that it takes grows with the square of a run of accents."""
+    """NFKC of a word, in pieces if it is very long: the time it takes grows with the square of a run of accents."""
     if len(word) <= LONG_WORD:
         return normalize("NFKC", word)
     return "".join(normalize("NFKC", word[i : i + LONG_WORD]) for i in range(0, len(word), LONG_WORD))

@@ -18,11 +18,11 @@ import torch
 from docs_helpers import program
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from transformers import LlamaForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
 
 from agents.builtin import END, MIN_PHRASE, build_model, build_tokenizer
 from agents.demonstrations import demonstration_facts, examples
-from agents.policy import Policy
+from agents.policy import Policy, load_policy
 from agents.warm_start import EPOCHLESS, WarmStartConfig, encode, warm_start
 from vpo_envs.answers import split_response
 from vpo_envs.maze import MazeTask
@@ -189,6 +189,7 @@ def test_a_few_problems_without_such_demonstrations_are_skipped(monkeypatch: pyt
         ({"answers": (3, 0)}, "--answers takes one or more whole numbers of at least 1"),
         ({"context": 60}, r"an example, prompt and answers, has \d+ tokens, the context 60; raise --context"),
         ({"width": 30}, "--width must be a multiple of --heads"),
+        ({"prompt_weight": -1.0}, "--prompt-weight must be from 0 to 10, not -1.0"),
         ({"env_args": ("colour=5",)}, "vpo/Maze-v0 cannot be made: .*'colour'"),
         ({"env_args": ("size=5", "slack=8")}, "with size 5 and slack 8 both"),
     ],
@@ -256,3 +257,22 @@ def test_the_facts_about_demonstrations_are_those_of_their_rewards() -> None:
     assert facts["no_perfect"] == 1  # not one route has both treasures
     assert facts["correlation"][1][2] < 0  # gold or diamonds
     assert json.loads(json.dumps(facts)) == facts
+
+
+def test_the_prompt_is_learned_beside_the_response_and_not_reported() -> None:
+    plain, both = (warm_start(replace(SHORT, prompt_weight=weight), stop_after=1) for weight in (0.0, 1.0))
+    assert both.losses == plain.losses  # the first step's loss is of the same weights, and of responses only
+    changed = [not torch.equal(p, q) for p, q in zip(plain.model.parameters(), both.model.parameters(), strict=True)]
+    assert any(changed)
+
+
+def test_a_policy_with_rotary_positions_learns_and_loads(tmp_path: Path) -> None:
+    made = warm_start(replace(SHORT, positions="rotary", steps=60), stop_after=60)
+    assert type(made.model) is LlamaForCausalLM
+    assert made.losses[-1] < 0.8 * made.losses[0]
+    made.model.save_pretrained(tmp_path)
+    made.tokenizer.save_pretrained(tmp_path)
+    loaded = load_policy(str(tmp_path), torch.device("cpu"), torch.float32)
+    ids = torch.tensor([loaded.prompt_ids([{"role": "user", "content": "Plan a route from S to E."}])])
+    with torch.inference_mode():
+        assert torch.equal(loaded.model(ids).logits, made.model(ids).logits)

@@ -40,14 +40,15 @@ def test_demonstrations_of_one_problem_differ_in_what_they_get_right():
     assert sum(n >= 3 for n in keys) > 75
 
 
-def test_a_demonstration_shows_each_step_and_where_it_is_found():
+def test_a_demonstration_quotes_each_step_and_where_it_is_found():
     problem, rng = LAPTOP[0], Random(0)
     perfect = next(d for d in iter(lambda: LAPTOP.demonstration(problem, rng), "") if LAPTOP.score(problem, d).all())
     *lines, last = perfect.splitlines()
-    assert [line.endswith(f" {h.paragraph} {h.answer}") for line, h in zip(lines, problem.hops, strict=True)] == [
-        True
-    ] * len(problem.hops)
-    cited = " ".join(str(hop.paragraph) for hop in problem.hops)
+    for line, hop in zip(lines, problem.hops, strict=True):
+        quote = line.removeprefix("> ").removesuffix(f" [{hop.paragraph}]")
+        assert quote in problem.texts[hop.paragraph]
+        assert hop.answer in quote
+    cited = " ".join(f"[{hop.paragraph}]" for hop in problem.hops)
     assert last == f"<support> {cited}</support><answer> {problem.answers[0]}</answer>"
 
 
@@ -55,7 +56,7 @@ def test_demonstrations_of_questions_in_free_text():
     problem, rng = problem_of(row()), Random(0)
     shown = {LAPTOP.demonstration(problem, rng) for _ in range(200)}
     assert {tuple(LAPTOP.score(problem, answer)) for answer in shown} >= {(1, 1, 1, 1, 1), (0, 1, 1, 1, 1)}
-    assert any("Where was Ada Roe born? 0 Low Town" in answer for answer in shown)
+    assert any("Where was Ada Roe born? Low Town [0]" in answer for answer in shown)
 
 
 def test_a_problem_of_which_nothing_can_be_made_still_has_a_demonstration():
@@ -75,7 +76,8 @@ def test_statements_and_questions_are_read_back():
     for relation in RELATIONS:
         subjects = ("Bel Tosk", "Marona")[: len(relation.subjects)]
         for statement in relation.statements:
-            assert list(read_all(fill(statement, subjects, "Grey Door"))) == [(relation, subjects, "Grey Door")]
+            sentence = fill(statement, subjects, "Grey Door")
+            assert list(read_all(sentence)) == [(sentence, (relation, subjects, "Grey Door"))]
         references = ("#1", "#2")[: len(relation.subjects)]
         assert read(fill(relation.question, references)) == (relation, references, "")
     for other in ("", "{} has {} as its author.", "Rome has Virgil as its author.", "Bel Tosk has as its author."):
@@ -89,7 +91,7 @@ def test_the_prompt_shows_the_question_and_every_numbered_paragraph_and_asks_for
         lines = message["content"].splitlines()
         assert lines[0] == f"Question: {problem.question}"
         for i, (title, text) in enumerate(zip(problem.titles, problem.texts, strict=True)):
-            assert lines[2 + i] == f"[{i}] {title} - {text}"
+            assert lines[2 + i] == f"{title} - {text} [{i}]"
         assert all(tag in message["content"] for tag in tags)
         assert "<response_1>" not in message["content"] or m > 1
     [message] = LAPTOP.messages(problem, 1, [0.5, 0.25, 0.25, 0, 0])

@@ -114,7 +114,8 @@ def test_padding_an_answer_costs_f1(padding, index):
 @fuzz
 def test_any_text_may_be_read_for_facts(text):
     assert read(text) is None or len(read(text).subjects) >= 1
-    for fact in read_all(text):
+    for sentence, fact in read_all(text):
+        assert sentence in text
         assert len(fact.subjects) == len(fact.relation.subjects)
 
 

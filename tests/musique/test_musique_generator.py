@@ -17,7 +17,7 @@ from vpo_envs.musique import MuSiQueTask, Problem
 from vpo_envs.musique.generator import SHAPES
 from vpo_envs.musique.names import NAME_WORDS, aliases
 from vpo_envs.musique.problems import problem_of, row_of
-from vpo_envs.musique.relations import RELATIONS
+from vpo_envs.musique.relations import RELATIONS, fill, read_all
 from vpo_envs.problem_lists import split_of
 
 LAPTOP = {"num_paragraphs": 8, "hops": (2, 3), "sentences": 1}
@@ -288,6 +288,8 @@ def test_sizes_of_the_splits():
         ({"num_paragraphs": "8"}, "num_paragraphs must be"),
         ({"sentences": 0}, "MuSiQue: sentences must be a whole number from 1 to 3, not 0"),
         ({"sentences": 4}, "sentences must be"),
+        ({"names": 9}, "MuSiQue: names must be a whole number from 10 to 160, not 9"),
+        ({"wordings": 3}, "MuSiQue: wordings must be a whole number from 1 to 2, not 3"),
         ({"num_problems": 0}, "MuSiQue: num_problems must be a whole number of at least 1, not 0"),
         ({"num_problems": True}, "num_problems must be"),
         ({"split": "dev"}, "split must be 'train' or 'test', not 'dev'"),
@@ -296,3 +298,19 @@ def test_sizes_of_the_splits():
 def test_arguments_out_of_range_are_refused(arguments, complaint):
     with pytest.raises(ValueError, match=complaint):
         MuSiQueTask(**arguments)
+
+
+@pytest.mark.parametrize("wordings", [1, 2])
+def test_facts_are_stated_in_so_many_wordings(wordings):
+    used = set()
+    for problem in problems(number=60, wordings=wordings):
+        for sentence, fact in (said for text in problem.texts for said in read_all(text)):
+            stated = [fill(template, fact.subjects, fact.object) for template in fact.relation.statements]
+            used.add(stated.index(sentence))
+    assert used == set(range(wordings))
+
+
+def test_few_names_are_enough_for_the_longest_documents():
+    made = problems(number=30, names=10, num_paragraphs=30, sentences=3, hops=4)
+    said = {word for p in made for text in (p.question, *p.titles, *p.texts) for word in re.findall(r"\w+", text)}
+    assert 20 < len(said & NAME_WORDS) <= 50  # ten of each of five pools

@@ -14,15 +14,15 @@ STOPS_SHORT = 0.1  # how often the last step is forgotten
 
 
 class _Found(NamedTuple):
-    """A step as it is written down: what was looked up, in which paragraph, and what it says."""
+    """A step as it is written down: the sentence that is quoted, its paragraph, and what was found in it."""
 
-    sought: str
+    quote: str
     paragraph: int
     object: str
 
 
 def careless_answer(problem: Problem, rng: Random) -> str:
-    """The steps, one a line, then the paragraphs used and what the last one says.
+    """A quotation for each step, then the paragraphs used and what the last one says.
 
     A careless step takes a paragraph that states the same about somebody else, or something else about the same
     entity; the steps after it go on from what was found there. So demonstrations of one problem differ in the steps
@@ -38,41 +38,42 @@ def careless_answer(problem: Problem, rng: Random) -> str:
         found.append(step)
     if not found:
         return "<support></support><answer>unknown</answer>"
-    steps = "\n".join(" ".join(map(str, step)) for step in found)
-    # With a space before it, a name or number is the same token as in the steps.
-    cited = " ".join(dict.fromkeys(str(step.paragraph) for step in found))
+    # Numbers are written as in the prompt, and names have a space before them: to a small policy they are the same
+    # tokens everywhere, and all that it writes is copied from somewhere.
+    steps = "\n".join(f"> {step.quote} [{step.paragraph}]" for step in found)
+    cited = " ".join(dict.fromkeys(f"[{step.paragraph}]" for step in found))
     return f"{steps}\n<support> {cited}</support><answer> {found[-1].object}</answer>"
 
 
 @lru_cache(maxsize=64)  # a problem is demonstrated several times in a row
-def _facts(texts: tuple[str, ...]) -> list[tuple[int, Reading]]:
-    """What the paragraphs state, as far as it can be read, and where."""
-    return [(i, fact) for i, text in enumerate(texts) for fact in read_all(text)]
+def _facts(texts: tuple[str, ...]) -> list[tuple[int, str, Reading]]:
+    """What the paragraphs state, as far as it can be read: where, in which sentence, and what."""
+    return [(i, sentence, fact) for i, text in enumerate(texts) for sentence, fact in read_all(text)]
 
 
-def _look_up(asked: Reading, facts: list[tuple[int, Reading]], found: list[_Found], rng: Random) -> _Found | None:
+def _look_up(asked: Reading, facts: list[tuple[int, str, Reading]], found: list[_Found], rng: Random) -> _Found | None:
     """A step through generated documents, all of whose sentences can be read."""
     subjects = tuple(_earlier(name, found) for name in asked.subjects)
-    right, near = [], []
-    for i, fact in facts:
+    right: list[_Found] = []
+    near: list[_Found] = []
+    for i, sentence, fact in facts:
         same_relation = fact.relation is asked.relation
         if same_relation and fact.subjects == subjects:
-            right.append((i, fact))
+            right.append(_Found(sentence, i, fact.object))
         elif fact.object not in subjects and (same_relation or not set(fact.subjects).isdisjoint(subjects)):
-            near.append((i, fact))
+            near.append(_Found(sentence, i, fact.object))
     if not right and not near:
         return None
-    paragraph, fact = rng.choice(right if right and (not near or rng.random() < CARE) else near)
-    return _Found(f"{asked.relation.label} {' '.join(subjects)}", paragraph, fact.object)
+    return rng.choice(right if right and (not near or rng.random() < CARE) else near)
 
 
 def _leaf_through(problem: Problem, hop: Hop, found: list[_Found], rng: Random) -> _Found:
     """A step through documents in free text: the answer that the data give, or the title of any other paragraph."""
     sought = " ".join(_earlier(word, found) for word in hop.question.split())
     if rng.random() < CARE or len(problem.texts) == 1:
-        return _Found(sought, hop.paragraph, hop.answer)
+        return _Found(f"{sought} {hop.answer}", hop.paragraph, hop.answer)
     other = rng.choice([i for i in range(len(problem.texts)) if i != hop.paragraph])
-    return _Found(sought, other, problem.titles[other])
+    return _Found(f"{sought} {problem.titles[other]}", other, problem.titles[other])
 
 
 def _earlier(name: str, found: list[_Found]) -> str:

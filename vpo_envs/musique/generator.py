@@ -20,14 +20,16 @@ SHAPES: dict[int, tuple[tuple[tuple[int, ...], ...], ...]] = {
 named entity. They are the six shapes of the data set (Trivedi et al. 2022, arXiv 2108.00573)."""
 
 
-def generated_problem(split: Split, hops: Sequence[int], num_paragraphs: int, sentences: int, index: int) -> Problem:
+def generated_problem(
+    split: Split, hops: Sequence[int], num_paragraphs: int, sentences: int, wordings: int, names: int, index: int
+) -> Problem:
     """Problem `index` of a split, a pure function of the arguments. The numbers in `hops` take turns.
 
     A question belongs to one split only, so no problem is in both.
     """
     rng = Random(f"MuSiQue {split} {sorted(hops)} {num_paragraphs} {sentences} {index}")
     while True:  # one question in eight is a test question
-        documents = _Documents(rng, sentences)
+        documents = _Documents(Names(rng, names), rng, sentences, wordings)
         question, hop_questions, facts = _chain(rng, documents, sorted(hops)[index % len(hops)])
         if split_of(question) == split:
             break
@@ -56,9 +58,9 @@ class _Documents:
     and nothing is known yet about a new object, or leads to a new subject.
     """
 
-    def __init__(self, rng: Random, sentences: int) -> None:
-        self.names = Names(rng)
-        self._rng, self._sentences = rng, sentences
+    def __init__(self, names: Names, rng: Random, sentences: int, wordings: int) -> None:
+        self.names = names
+        self._rng, self._sentences, self._wordings = rng, sentences, wordings
         self._known: set[tuple[str, tuple[str, ...]]] = set()
         self._paragraphs: list[tuple[str, str]] = []  # title, text
 
@@ -83,7 +85,7 @@ class _Documents:
         for relation in self._rng.sample(more, min(len(more), self._sentences - 1)):
             facts.append(self.fact(relation, (title,), self.names.fresh(relation.object)))
         self._rng.shuffle(facts)
-        stated = [fill(self._rng.choice(f.relation.statements), f.subjects, f.object) for f in facts]
+        stated = [fill(self._rng.choice(f.relation.statements[: self._wordings]), f.subjects, f.object) for f in facts]
         self._paragraphs.append((title, " ".join(stated)))
 
     def shuffled(self) -> tuple[list[int], tuple[str, ...], tuple[str, ...]]:

@@ -41,11 +41,14 @@ _PARTS: dict[Kind, tuple[tuple[str, ...], ...]] = {
 NAME_WORDS = frozenset(word for pools in _PARTS.values() for pool in pools for word in pool)
 
 
-class Names:
-    """Draws names, none of them twice."""
+MAX_WORDS = max(len(pool) for pools in _PARTS.values() for pool in pools)
 
-    def __init__(self, rng: Random) -> None:
-        self._rng = rng
+
+class Names:
+    """Draws names of the first so many words of each pool, none of them twice."""
+
+    def __init__(self, rng: Random, words: int) -> None:
+        self._rng, self._words = rng, words
         self._kinds: dict[str, Kind] = {}
 
     def kind(self, name: str) -> Kind:
@@ -56,7 +59,7 @@ class Names:
         """A name that was not drawn before. With `like`, if it has two words, nearly always one with the same last."""
         name, attempts = "", 0
         while not name or name in self._kinds:
-            words = [self._rng.choice(pool) for pool in _PARTS[kind]]
+            words = [self._rng.choice(pool[: self._words]) for pool in _PARTS[kind]]
             if like and len(words) == 2 and attempts < 20:  # perhaps all namesakes are drawn
                 words[1] = like.split()[1]
             name, attempts = " ".join(words), attempts + 1

@@ -132,9 +132,11 @@ def read(sentence: str) -> Reading | None:
     return Reading(relation, tuple(said[slot] for slot in "ab" if slot in said), said.get("o", ""))
 
 
-def read_all(text: str) -> Iterator[Reading]:
-    """The facts that a generated paragraph states."""
-    return filter(None, map(read, re.findall(r"[^.]+\.", text)))
+def read_all(text: str) -> Iterator[tuple[str, Reading]]:
+    """The sentences of a generated paragraph that can be read, and what they say."""
+    for sentence in map(str.strip, re.findall(r"[^.]+\.", text)):
+        if (fact := read(sentence)) is not None:
+            yield sentence, fact
 
 
 _NAMES = NAME_WORDS | {"#1", "#2", "#3", "#4"}

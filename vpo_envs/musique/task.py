@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from vpo_envs.answers import ask_for_answers, describe_weights
 from vpo_envs.musique.demonstrations import careless_answer
 from vpo_envs.musique.generator import SHAPES, generated_problem
+from vpo_envs.musique.names import MAX_WORDS
 from vpo_envs.musique.problems import MAX_HOPS, Problem, loaded_problems, stratified
 from vpo_envs.musique.rewards import MAX_CITATIONS, NOTHING, read_answer, reward_of, words
 from vpo_envs.problem_lists import GeneratedProblems, check_whole
 from vpo_envs.task import Message, Objective, Split, Task
 
 MAX_PARAGRAPHS, MAX_SENTENCES = 30, 3  # of generated documents: as far as there are names and relations
+MIN_WORDS = 10  # of a pool: with fewer there are not enough names for as many paragraphs
 
 
 class MuSiQueTask(Task[Problem]):
@@ -55,7 +57,8 @@ class MuSiQueTask(Task[Problem]):
     * `num_problems`: generated: problems in the split, default 1000 for training and 100 for testing. Loaded: at most
       so many, as evenly as possible from each number of hops; default all.
     * Generated problems only: `num_paragraphs`, default 20, from one more than the hops to 30; `hops`, default
-      (2, 3, 4), numbers that take turns, or one of them; `sentences` in a paragraph, 1 to 3, default 2.
+      (2, 3, 4), numbers that take turns, or one of them; `sentences` in a paragraph, 1 to 3, default 2; `wordings` in
+      which a fact is stated, 1 or 2 (default); `names`, how many words of each pool make names, default all.
 
     ## Version History
     v0: first version.
@@ -75,16 +78,20 @@ class MuSiQueTask(Task[Problem]):
         num_paragraphs: int = 20,
         hops: int | Sequence[int] = (2, 3, 4),
         sentences: int = 2,
+        wordings: int = 2,
+        names: int = MAX_WORDS,
     ) -> None:
         super().__init__(split, data)
         hops = _check_hops(hops)
         check_whole("MuSiQue: num_paragraphs", num_paragraphs, max(hops) + 1, MAX_PARAGRAPHS)
         check_whole("MuSiQue: sentences", sentences, 1, MAX_SENTENCES)
+        check_whole("MuSiQue: wordings", wordings, 1, 2)
+        check_whole("MuSiQue: names", names, MIN_WORDS, MAX_WORDS)
         if num_problems is not None:
             check_whole("MuSiQue: num_problems", num_problems, 1)
         self._problems: Sequence[Problem]
         if data is None:
-            make = partial(generated_problem, split, hops, num_paragraphs, sentences)
+            make = partial(generated_problem, split, hops, num_paragraphs, sentences, wordings, names)
             self._problems = GeneratedProblems(num_problems or (1000 if split == "train" else 100), make)
         else:
             self._problems = loaded_problems(data, split, skip_bad_rows)
@@ -106,13 +113,13 @@ class MuSiQueTask(Task[Problem]):
     def messages(self, problem: Problem, num_answers: int = 1, weights: Sequence[float] | None = None) -> list[Message]:
         # The question comes first, so that it is known while the paragraphs are read, and what depends on the number of
         # answers last, so that prompts share a prefix.
-        lines = [f"Question: {_one_line(problem.question)}", "Paragraphs:"]
+        lines = [f"Question: {_one_line(problem.question)}", "Paragraphs, each with its number at the end:"]
         lines += [
-            f"[{i}] {_one_line(title)} - {_one_line(text)}"
+            f"{_one_line(title)} - {_one_line(text)} [{i}]"
             for i, (title, text) in enumerate(zip(problem.titles, problem.texts, strict=True))
         ]
         lines.append(f"It takes 2 to {MAX_HOPS} steps. What each step needs is stated in one of the paragraphs.")
-        steps = "write each step on a line of its own: what you look up, the number of the paragraph, what it says."
+        steps = "quote for each step, on a line of its own, the words that state it and the number of their paragraph."
         if num_answers == 1:
             lines.append(f"First {steps}")
         else:
@@ -120,7 +127,7 @@ class MuSiQueTask(Task[Problem]):
             lines.append(f"Inside the tags first {steps}")
         lines.append(
             f"Then write the numbers of these paragraphs (only the first {MAX_CITATIONS} count) and the answer, which "
-            "is a name or a few words, like this: <support>3 7</support><answer>...</answer>"
+            "is a name or a few words, like this: <support>[3] [7]</support><answer>...</answer>"
         )
         if weights is not None:
             lines.append(describe_weights([o.name for o in self.objectives], weights))

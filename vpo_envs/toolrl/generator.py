@@ -26,29 +26,32 @@ RULES = (
 )
 
 
-def generated_problem(split: Split, index: int, tools: int, calls: tuple[int, ...], parameters: int) -> ToolProblem:
+def generated_problem(
+    split: Split, index: int, tools: int, calls: tuple[int, ...], parameters: int, things: int
+) -> ToolProblem:
     """Problem `index` of a split: a pure function of its arguments."""
     # Seeding `Random` with a string hashes it with SHA-512, so it does not depend on PYTHONHASHSEED.
     rng = Random(f"vpo/ToolRL-v0 {split} {index} {tools} {calls} {parameters}")
     while True:
-        problem = generate_problem(rng, tools, rng.choice(calls), parameters)
+        problem = generate_problem(rng, tools, rng.choice(calls), parameters, things)
         if split_of(problem.ground_truth + problem.prompt[-1][1]) == split:
             return problem
 
 
-def generate_problem(rng: Random, tools: int, calls: int, parameters: int) -> ToolProblem:
+def generate_problem(rng: Random, tools: int, calls: int, parameters: int, things: int = len(THINGS)) -> ToolProblem:
     """A problem that shows `tools` tools, needs `calls` calls, and whose tools take at most so many `parameters`.
 
-    In one of four problems with several calls one tool is called more than once. With no call the request is for
-    something that no tool of the list does.
+    The tools deal with the first so many `things` of the catalogue. In one of four problems with several calls one tool
+    is called more than once. With no call the request is for something that no tool of the list does.
     """
+    skills = [skill for skill in SKILLS if skill[1] in THINGS[:things]]
     distinct = min(calls, tools)
     if calls > 1 and rng.random() < 1 / 4:
         distinct = min(distinct, calls - 1)
-    asked = rng.sample(SKILLS, max(1, distinct))
+    asked = rng.sample(skills, max(1, distinct))
     shown = list(asked) if calls else []
     while len(shown) < tools:
-        skill = rng.choice(SKILLS)
+        skill: Skill = rng.choice(skills)
         if rng.random() < 1 / 2:  # something else that can be done with what is asked for
             thing = rng.choice(asked)[1]
             skill = (rng.choice(thing.actions), thing)

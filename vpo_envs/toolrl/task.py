@@ -14,12 +14,14 @@ from vpo_envs.answers import ask_for_answers, describe_weights
 from vpo_envs.problem_lists import GeneratedProblems, check_whole
 from vpo_envs.task import Message, Objective, Split, Task
 from vpo_envs.toolrl.answer_text import read_answer
+from vpo_envs.toolrl.catalogue import THINGS
 from vpo_envs.toolrl.demonstrations import careless_answer
 from vpo_envs.toolrl.generator import generated_problem
 from vpo_envs.toolrl.problems import ToolProblem, load_tool_problems
 from vpo_envs.toolrl.rewards import reward_of
 
 MOST_TOOLS, MOST_CALLS, MOST_PARAMETERS = 16, 5, 6
+FEWEST_THINGS = 6  # with which there are skills enough for the most tools and calls
 
 
 class ToolRLTask(Task[ToolProblem]):
@@ -75,7 +77,8 @@ class ToolRLTask(Task[ToolProblem]):
     * `skip_bad_rows`: leave bad rows out and warn, instead of raising.
     * `num_problems`: generated: 1000 for training and 100 for testing; loaded: at most so many, default all.
     * `tools`: tools shown, 1 to 16, default 4. `calls`: numbers of calls that occur, each 0 to 5, default (0, 1, 2).
-      `parameters`: most parameters of a tool, 1 to 6, default 3. For generated problems only.
+      `parameters`: most parameters of a tool, 1 to 6, default 3. `things`: tools deal with the first so many of 18
+      things (hotel rooms, parcels ...), 6 to 18, default 18. For generated problems only.
 
     ## Version History
     v0: first version.
@@ -98,17 +101,19 @@ class ToolRLTask(Task[ToolProblem]):
         tools: int = 4,
         calls: int | Sequence[int] = (0, 1, 2),
         parameters: int = 3,
+        things: int = len(THINGS),
     ) -> None:
         super().__init__(split, data)
         self.tools = check_whole("ToolRL: tools", tools, 1, MOST_TOOLS)
         self.parameters = check_whole("ToolRL: parameters", parameters, 1, MOST_PARAMETERS)
+        self.things = check_whole("ToolRL: things", things, FEWEST_THINGS, len(THINGS))
         self.calls = _check_calls(calls)
         if num_problems is not None:
             check_whole("ToolRL: num_problems", num_problems, 1)
         self._problems: Sequence[ToolProblem]
         if data is None:
             length = num_problems or (1000 if split == "train" else 100)
-            make = partial(_generate, split, self.tools, self.calls, self.parameters)
+            make = partial(_generate, split, self.tools, self.calls, self.parameters, self.things)
             self._problems = GeneratedProblems(length, make)
         else:
             self._problems = load_tool_problems(data, split, skip_bad_rows)[:num_problems]
@@ -163,8 +168,10 @@ class ToolRLTask(Task[ToolProblem]):
         return careless_answer(problem, rng)
 
 
-def _generate(split: Split, tools: int, calls: tuple[int, ...], parameters: int, index: int) -> ToolProblem:
-    return generated_problem(split, index, tools, calls, parameters)
+def _generate(
+    split: Split, tools: int, calls: tuple[int, ...], parameters: int, things: int, index: int
+) -> ToolProblem:
+    return generated_problem(split, index, tools, calls, parameters, things)
 
 
 def _check_calls(calls: int | Sequence[int]) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ from evaluation_helpers import MAZE, save_tiny_policy
 import agents.evaluate
 from agents.cli import run_cli
 from agents.config import SamplingConfig, TrainConfig
+from agents.presets import LAPTOP
 from agents.run import save_config
 from agents.saved_settings import common_environment, find_candidate
 
@@ -189,3 +190,10 @@ def test_labels_are_made_different(runs):
     assert labels(config, [a, b], [3, 1]) == ["sets", "singles"]
     assert labels(config, [a, a, b], [3, 1, 1]) == ["sets-m3", "sets-m1", "singles"]
     assert labels(config, [a, replace(a, source="elsewhere")], [3, 3]) == [a.source, "elsewhere"]
+
+
+def test_models_that_say_nothing_take_the_defaults_of_the_environment_that_was_asked_for(tmp_path):
+    for env, small in LAPTOP.items():
+        builtin = find_candidate("builtin", env)
+        assert (builtin.env_args, builtin.max_tokens) == (small.env_args, small.max_tokens)
+        assert common_environment([builtin], env, None) == (env, small.env_args)

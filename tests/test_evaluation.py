@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from random import Random
 
@@ -15,6 +16,7 @@ from agents.config import EvaluationConfig
 from agents.evaluation import PolicyResult, evaluate_policy
 from agents.generation import Completion
 from agents.policy import Policy, load_policy
+from agents.presets import LAPTOP
 from vpo_envs.answers import join_answers, split_response
 from vpo_envs.maze import MazeTask
 from vpo_envs.scalarization import sample_weights
@@ -250,3 +252,14 @@ def test_more_problems_than_there_are_means_all(policy):
     result = evaluate_policy(policy, "vpo/Maze-v0", (*MAZE, "num_problems=4"), 1, config, 5, 256, progress=False)
     assert result.problems == [0, 1, 2, 3]
     assert result.ks == [1]
+
+
+def test_the_papers_top_p_is_the_default_of_an_evaluation(policy):
+    asked = EvaluationConfig(problems=2, answers=2)
+    used = {
+        env: evaluate_policy(policy, env, LAPTOP[env].env_args, 1, asked, 8, 10**4, progress=False).config.top_p
+        for env in ("vpo/Maze-v0", "vpo/EUREQA-v0")
+    }
+    assert used == {"vpo/Maze-v0": 1.0, "vpo/EUREQA-v0": 0.95}
+    mine = evaluate_policy(policy, "vpo/EUREQA-v0", (), 1, replace(asked, top_p=0.5), 8, 10**4, progress=False)
+    assert mine.config.top_p == 0.5

@@ -13,8 +13,9 @@ from agents_helpers import family_model
 
 from agents.checkpoint import save_checkpoint
 from agents.config import EvaluationConfig, LearnerConfig, SamplingConfig, TrainConfig, parse_pairs
-from agents.presets import command_line_defaults, preset_defaults
+from agents.presets import LAPTOP, command_line_defaults, evaluation_top_p, preset_defaults
 from agents.run import complete, load_config, open_run, refuse_changes, save_config
+from vpo_envs.registration import TEXT_TASKS, make_task
 
 UNUSUAL = TrainConfig(
     env="vpo/Maze-v0",
@@ -232,3 +233,25 @@ def test_defaults_of_a_resumed_run_are_its_own(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "first" / "config.json").read_text())["resume"] is None
     with pytest.raises(ValueError, match="is not a run"):
         command_line_defaults(["--resume", str(tmp_path)])
+
+
+@pytest.mark.parametrize("env", TEXT_TASKS)
+def test_every_text_environment_has_both_presets(env: str) -> None:
+    laptop, paper = preset_defaults("laptop", env), preset_defaults("paper", env)
+    assert laptop.env_args == LAPTOP[env].env_args
+    assert laptop.sampling.max_tokens == LAPTOP[env].max_tokens
+    make_task(env, **parse_pairs(laptop.env_args, "laptop"))
+    assert paper.env_args == ()
+    assert paper.model.startswith("Qwen/")
+    complete(laptop)
+    complete(paper)
+
+
+def test_the_papers_batches() -> None:
+    eureqa = preset_defaults("paper", "vpo/EUREQA-v0")
+    assert (eureqa.model, eureqa.prompts, eureqa.epochs) == ("Qwen/Qwen3-8B", 64, 6)
+    assert (eureqa.learner.mini_batch, eureqa.learner.micro_batch) == (32, 2)
+    assert (eureqa.prompt_tokens, eureqa.sampling.max_tokens) == (1024, 2048)
+    assert [evaluation_top_p(env) for env in ("vpo/EUREQA-v0", "m:vpo/ToolRL-v0", "vpo/Maze-v0", "my/Own-v0")] == [
+        *(0.95, 0.95, 1.0, 1.0)
+    ]

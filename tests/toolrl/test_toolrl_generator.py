@@ -229,6 +229,7 @@ def test_demonstrations_answer_problems_of_the_data_set_too():
         ({"tools": True}, "ToolRL: tools must"),
         ({"parameters": 0}, "ToolRL: parameters must be a whole number from 1 to 6, not 0"),
         ({"parameters": 7}, "ToolRL: parameters must"),
+        ({"things": 5}, "ToolRL: things must be a whole number from 6 to 18, not 5"),
         ({"calls": ()}, "ToolRL: calls must name at least one number"),
         ({"calls": (1, 6)}, "ToolRL: each of calls must be a whole number from 0 to 5, not 6"),
         ({"calls": -1}, "ToolRL: each of calls must"),
@@ -256,3 +257,9 @@ def test_several_calls_need_not_be_of_several_tools():
         names = [call.name for call in generate_problem(rng, 4, 2, 3).gold]
         repeated += names[0] == names[1]
     assert 60 < repeated < 140
+
+
+def test_few_things_are_enough_for_the_most_tools_and_calls():
+    task = ToolRLTask(num_problems=40, things=6, tools=16, calls=5, parameters=6)
+    nouns = {tool.name.rpartition("_")[2] for i in range(40) for tool in task[i].tools}
+    assert nouns == {noun for thing in THINGS[:6] for noun in thing.nouns}

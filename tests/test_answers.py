@@ -31,6 +31,9 @@ class Routes:
     def wrap(self, answer: str) -> str:
         return f"<answer>{answer}</answer>"
 
+    def is_answer(self, answer: str) -> bool:
+        return answer != "none"
+
     def normalise(self, answer: str) -> str:
         return answer.strip().lower()
 
@@ -166,3 +169,8 @@ def test_reasoning_is_left_out(text: str, kept: str) -> None:
 def test_an_answer_in_the_reasoning_is_none() -> None:
     assert split_response(ROUTES, "<think><answer>UP</answer></think>", 1) == [None]
     assert split_response(ROUTES, "<think><answer>UP</answer></think><answer>DOWN</answer>", 1) == ["DOWN"]
+
+
+def test_an_element_without_an_answer_in_it_is_absent() -> None:
+    response = "<route_1>none</route_1><route_2>UP</route_2><route_1>DOWN</route_1>"
+    assert split_response(ROUTES, response, 2) == ["DOWN", "UP"]

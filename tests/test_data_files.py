@@ -60,12 +60,18 @@ def test_numbers_are_those_of_the_lines_of_the_file(tmp_path: Path) -> None:
     assert "row 6: field 'text' is missing" in str(error.value)
 
 
+CORRUPT = gzip.compress(lines(rows=[{"text": str(i**5)} for i in range(999)]))
+CORRUPT = CORRUPT[:200] + bytes(255 - b for b in CORRUPT[200:260]) + CORRUPT[260:]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "complaint"),
     [
         ("x.parquet", b'{"text": "a"}', "not a parquet file"),
-        ("x.parquet", b"PAR1 and nothing else", "not a readable parquet file"),
+        ("x.parquet", b"PAR1 and nothing else", "cannot be read"),
         ("x.jsonl.gz", gzip.compress(lines())[:-9], "cannot be read"),
+        ("x.jsonl.gz", CORRUPT, "cannot be read"),
+        ("x.parquet.gz", gzip.compress(b"PAR1" + lines()), "a compressed parquet file"),
         ("x.json", b'[{"text": "a"}', "not JSON in UTF-8"),
         ("x.json", b"[" * 50_000, "not JSON in UTF-8"),
         ("x.jsonl", b"", "no rows; a row is THIS"),
@@ -137,3 +143,13 @@ def test_an_unreachable_hub_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(datasets, "load_dataset", load)
     with pytest.raises(ValueError, match=r"cannot load me/data \(train\) from the hub: no route to host; or download"):
         list(hub_rows("me/data", "train"))
+
+
+def test_values_that_parquet_cannot_turn_into_python_are_an_error_of_the_file(tmp_path: Path) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    path = tmp_path / "rows.parquet"
+    parquet.write_table(pyarrow.table({"text": pyarrow.array([2**62], pyarrow.timestamp("us"))}), path)
+    with pytest.raises(ValueError, match=r"rows.parquet: cannot be read \("):
+        load_problems(path, file_rows(path), parse)

@@ -287,3 +287,11 @@ def test_correlation_is_numpys_for_one_problem_and_leaves_absent_answers_out():
     np.testing.assert_allclose(objective_correlation(rewards, answered), expected)
     nothing = objective_correlation(rewards, np.zeros((1, 50), bool))
     assert np.isnan(nothing).all()
+
+
+def test_correlation_does_not_look_at_the_rewards_of_absent_answers():
+    rewards, answered = np.random.default_rng(0).random((2, 9, 3)), np.ones((2, 9), bool)
+    answered[:, 4:] = False
+    expected = objective_correlation(rewards, answered)
+    rewards[:, 4:] = np.nan
+    np.testing.assert_allclose(objective_correlation(rewards, answered), expected)

@@ -42,9 +42,9 @@ def last_element(text: str, tag: str) -> str | None:
     return contents[-1] if contents else None
 
 
-def has_tag(text: str, tag: str) -> bool:
-    """Whether an opening or closing `<tag>` stands anywhere, complete element or not."""
-    return _tag_pattern(tag, False).search(text) is not None
+def has_tag(text: str, tag: str, numbered: bool = False) -> bool:
+    """Whether an opening or closing `<tag>` (`<tag_number>`) stands anywhere, complete element or not."""
+    return _tag_pattern(tag, numbered).search(text) is not None
 
 
 def without_reasoning(text: str) -> str:
@@ -74,21 +74,22 @@ class Answerable(Protocol):
     def answer_tag(self) -> str: ...
     def extract(self, response: str) -> str | None: ...
     def wrap(self, answer: str) -> str: ...
+    def is_answer(self, answer: str) -> bool: ...
     def normalise(self, answer: str) -> Hashable: ...
 
 
 def split_response(task: Answerable, response: str, num_answers: int) -> list[str | None]:
     """The `num_answers` answers in a response, None where one is absent.
 
-    m = 1: what `task.extract` finds. m > 1: the first complete element of each number from 1 to m. An answer whose
-    normal form equals an earlier one's is absent: the same answer counts once.
+    m = 1: what `task.extract` finds. m > 1: the first complete element of each number from 1 to m that holds an answer
+    (`task.is_answer`). An answer whose normal form equals an earlier one's is absent: the same answer counts once.
     """
     if num_answers == 1:
         return [task.extract(response)]
     found: list[str | None] = [None] * num_answers
     for number, content in elements(response, task.answer_tag, numbered=True):
         index = int(number or 0) - 1
-        if 0 <= index < num_answers and found[index] is None:
+        if 0 <= index < num_answers and found[index] is None and task.is_answer(content):
             found[index] = content
     seen: set[Hashable] = set()
     for index, answer in enumerate(found):

@@ -83,6 +83,16 @@ def file_rows(path: str | Path) -> Iterator[NumberedRow]:
         ValueError: the file as a whole cannot be read.
     """
     path = Path(path)
+    try:
+        yield from _rows(path)
+    except (FileNotFoundError, ImportError):
+        raise
+    except Exception as error:  # of the file system, of gzip and of pyarrow: a dozen kinds
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ValueError(reason if str(path) in reason else f"{path}: cannot be read ({reason})") from error
+
+
+def _rows(path: Path) -> Iterator[NumberedRow]:
     if not path.is_file():
         raise FileNotFoundError(f"data file {path} does not exist")
     with path.open("rb") as file:
@@ -93,16 +103,15 @@ def file_rows(path: str | Path) -> Iterator[NumberedRow]:
     if path.suffix == ".parquet":
         raise ValueError(f"{path}: not a parquet file (it does not begin with PAR1)")
     opener: Any = gzip.open if start[:2] == b"\x1f\x8b" else open
-    try:
-        with opener(path, "rb") as file:
-            first = file.readline().removeprefix(BOM_UTF8)
-            while first and not first.strip():
-                first = file.readline()
-        with opener(path, "rb") as file:
-            # A line of JSON lines is an object; only a file that is one array begins with a bracket.
-            yield from _array_rows(path, file.read()) if first.lstrip().startswith(b"[") else _json_lines(file)
-    except (EOFError, OSError) as error:
-        raise ValueError(f"{path}: cannot be read ({error})") from error
+    with opener(path, "rb") as file:
+        first = file.readline().removeprefix(BOM_UTF8)
+        while first and not first.strip():
+            first = file.readline()
+    if first.startswith(b"PAR1"):
+        raise ValueError(f"{path}: a compressed parquet file; decompress it first")
+    with opener(path, "rb") as file:
+        # A line of JSON lines is an object; only a file that is one array begins with a bracket.
+        yield from _array_rows(path, file.read()) if first.lstrip().startswith(b"[") else _json_lines(file)
 
 
 def _json_lines(file: Iterable[bytes]) -> Iterator[NumberedRow]:
@@ -133,18 +142,15 @@ def _array_rows(path: Path, content: bytes) -> Iterator[NumberedRow]:
 
 def _parquet_rows(path: Path) -> Iterator[NumberedRow]:
     try:
-        from pyarrow import ArrowInvalid, parquet
+        from pyarrow import parquet
     except ImportError as error:
         raise ImportError(f"{path}: parquet files need pyarrow: {INSTALL}") from error
-    try:
-        with parquet.ParquetFile(path) as file:
-            number = 0
-            for batch in file.iter_batches(batch_size=256):
-                for row in batch.to_pylist():
-                    number += 1
-                    yield number, row
-    except (ArrowInvalid, OSError) as error:
-        raise ValueError(f"{path}: not a readable parquet file ({str(error).splitlines()[0]})") from error
+    with parquet.ParquetFile(path, page_checksum_verification=True) as file:
+        number = 0
+        for batch in file.iter_batches(batch_size=256):
+            for row in batch.to_pylist():
+                number += 1
+                yield number, row
 
 
 def hub_rows(name: str, split: str, config: str | None = None) -> Iterator[NumberedRow]:

@@ -208,8 +208,8 @@ def objective_correlation(rewards: ArrayLike, answered: ArrayLike | None = None)
     values = np.asarray(rewards, np.float64)
     there = np.ones(values.shape[:2], bool) if answered is None else np.asarray(answered, bool)
     counts = np.maximum(there.sum(1), 1)[:, None, None]  # (P, 1, 1)
-    kept = values * there[..., None]
-    centred = ((values - kept.sum(1, keepdims=True) / counts) * there[..., None]).reshape(-1, values.shape[-1])
+    values = np.where(there[..., None], values, 0.0)  # an absent answer's rewards may be anything
+    centred = ((values - values.sum(1, keepdims=True) / counts) * there[..., None]).reshape(-1, values.shape[-1])
     covariance = centred.T @ centred
     spread = np.sqrt(np.diag(covariance))
     spread[spread < 1e-9] = np.nan

@@ -99,6 +99,10 @@ class Task(ABC, Generic[ProblemT]):
         """The inverse of `extract`: a response whose answer is `answer`."""
         return f"<answer>{answer}</answer>"
 
+    def is_answer(self, answer: str) -> bool:
+        """Whether the inside of a numbered tag is an answer at all, however bad. Default: yes, whatever it is."""
+        return True
+
     def normalise(self, answer: str) -> Hashable:
         """Answers with equal normal forms are the same answer. Default: letters without case, white space folded."""
         return " ".join(answer.split()).casefold()

@@ -194,7 +194,7 @@ def test_empty_and_missing_files(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"nowhere.jsonl does not exist"):
         EureqaTask(data=str(tmp_path / "nowhere.jsonl"))
     (tmp_path / "x.parquet").write_bytes(b"PAR1 and nothing more")
-    with pytest.raises(ValueError, match=r"x.parquet: not a readable parquet file"):
+    with pytest.raises(ValueError, match=r"x.parquet: cannot be read"):
         EureqaTask(data=str(tmp_path / "x.parquet"))
 
 

@@ -45,7 +45,7 @@ def test_a_demonstration_quotes_each_step_and_where_it_is_found():
     perfect = next(d for d in iter(lambda: LAPTOP.demonstration(problem, rng), "") if LAPTOP.score(problem, d).all())
     *lines, last = perfect.splitlines()
     for line, hop in zip(lines, problem.hops, strict=True):
-        quote = line.removeprefix("> ").removesuffix(f" [{hop.paragraph}]")
+        quote = line.removeprefix(f"- {problem.titles[hop.paragraph]} [{hop.paragraph}] - ")
         assert quote in problem.texts[hop.paragraph]
         assert hop.answer in quote
     cited = " ".join(f"[{hop.paragraph}]" for hop in problem.hops)
@@ -56,11 +56,13 @@ def test_demonstrations_of_questions_in_free_text():
     problem, rng = problem_of(row()), Random(0)
     shown = {LAPTOP.demonstration(problem, rng) for _ in range(200)}
     assert {tuple(LAPTOP.score(problem, answer)) for answer in shown} >= {(1, 1, 1, 1, 1), (0, 1, 1, 1, 1)}
-    assert any("Where was Ada Roe born? Low Town [0]" in answer for answer in shown)
+    assert any("[0] - Where was Ada Roe born? Low Town" in answer for answer in shown)
 
 
 def test_a_problem_of_which_nothing_can_be_made_still_has_a_demonstration():
-    problem = Problem("?", ("",), ("",), problem_of(row()).hops, ("x",))
+    real = problem_of(row())
+    blank = ("",) * len(real.titles)
+    problem = Problem("?", blank, blank, real.hops, ("x",))
     assert read_answer(LAPTOP.demonstration(problem, Random(0))) is not None
 
 
@@ -91,7 +93,7 @@ def test_the_prompt_shows_the_question_and_every_numbered_paragraph_and_asks_for
         lines = message["content"].splitlines()
         assert lines[0] == f"Question: {problem.question}"
         for i, (title, text) in enumerate(zip(problem.titles, problem.texts, strict=True)):
-            assert lines[2 + i] == f"{title} - {text} [{i}]"
+            assert lines[2 + i] == f"- {title} [{i}] - {text}"
         assert all(tag in message["content"] for tag in tags)
         assert "<response_1>" not in message["content"] or m > 1
     [message] = LAPTOP.messages(problem, 1, [0.5, 0.25, 0.25, 0, 0])

@@ -165,7 +165,7 @@ def test_unicode_is_kept_as_it_is(tmp_path, ascii_only):
 def test_a_line_break_in_a_paragraph_cannot_start_another_one(tmp_path):
     forged = row(paragraphs=[paragraph(0, supporting=True), paragraph(1), paragraph(2, "T\r", "x\n[0] forged", True)])
     [problem] = list(MuSiQueTask(data=write_rows(tmp_path / "forged.jsonl", forged)))
-    assert "[2] T  - x [0] forged" in MuSiQueTask(num_problems=1).messages(problem)[0]["content"].split("\n")
+    assert "- T  [2] - x [0] forged" in MuSiQueTask(num_problems=1).messages(problem)[0]["content"].split("\n")
 
 
 def rows_by_hops(**numbers: int) -> list[dict]:
@@ -245,6 +245,6 @@ def test_a_hub_out_of_reach_is_one_clear_error(monkeypatch):
 def test_a_loaded_environment_plays(tmp_path: Path):
     env = gym.make("vpo/MuSiQue-v0", data=write_rows(tmp_path / "one.jsonl", row()))
     prompt, _ = env.reset(seed=1)
-    assert "[2] Tin Moon - Tin Moon is a play by Ada Roe." in prompt
+    assert "- Tin Moon [2] - Tin Moon is a play by Ada Roe." in prompt
     _, reward, *_ = env.step("<support>2, 0</support><answer>Low Town</answer>")
     assert reward.tolist() == [1] * 5

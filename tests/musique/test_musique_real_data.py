@@ -80,7 +80,7 @@ def test_demonstrations_and_prompts(task):
     assert 0.1 < (rewards == 1).all(axis=1).mean() < 0.6
     for problem in task:
         [message] = task.messages(problem, 3)
-        assert message["content"].count("\n[") == 20
+        assert message["content"].count("\n- ") == 20
         assert problem.question in message["content"]
 
 

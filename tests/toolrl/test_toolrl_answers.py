@@ -10,6 +10,7 @@ import pytest
 from toolrl_helpers import HOTEL, PLAN, TRAIN, WORDS, call, problem, section
 
 import vpo_envs  # noqa: F401
+from vpo_envs.scoring import score_responses
 from vpo_envs.toolrl import ToolRLTask
 from vpo_envs.toolrl.answer_text import read_answer
 
@@ -213,3 +214,12 @@ def test_the_prompt_asks_for_what_is_read():
     assert "<response_1> ... </response_1> to <response_3> ... </response_3>" in many[1]["content"]
     assert many[1]["content"].endswith("format 50%, tool_name 25%, arg_key 25%, arg_value 0%.")
     assert TASK.messages(TASK[0]) == [system, user]
+
+
+@pytest.mark.parametrize("inside", ["", "hello", "<response>x", "<think>", "</think>", "<tool_call>"])
+def test_what_is_no_answer_alone_is_none_in_a_numbered_tag(inside):
+    task = ToolRLTask(calls=0)
+    for response, m in ((inside, 1), (f"<response_1>{inside}</response_1>", 3)):
+        scored = score_responses(task, [task[0]], [response], m)
+        assert not scored.answered.any()
+        assert not scored.rewards.any()

@@ -83,6 +83,8 @@ def parse_row(row: Any) -> Chain:
             raise record.error(f"entity_masks[{i}]", "never occurs in 'question'")
         if len(name) > MAX_NAME:
             raise record.error(f"entities[{i}]", f"is longer than {MAX_NAME} characters")
+        if "<" in name or ">" in name:
+            raise record.error(f"entities[{i}]", "has an angle bracket, with which no answer could be read")
         form = normal_form(name)
         if not form:
             raise record.error(f"entities[{i}]", "has no word that counts (only punctuation or articles)")

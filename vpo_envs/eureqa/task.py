@@ -116,6 +116,9 @@ class EureqaTask(Task[Chain]):
     def wrap(self, answer: str) -> str:
         return answer
 
+    def is_answer(self, answer: str) -> bool:
+        return self.extract(answer) is not None
+
     def normalise(self, answer: str) -> tuple[str, ...]:
         return named_entities(answer)
 

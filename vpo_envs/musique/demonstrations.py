@@ -40,7 +40,7 @@ def careless_answer(problem: Problem, rng: Random) -> str:
         return "<support></support><answer>unknown</answer>"
     # Numbers are written as in the prompt, and names have a space before them: to a small policy they are the same
     # tokens everywhere, and all that it writes is copied from somewhere.
-    steps = "\n".join(f"> {step.quote} [{step.paragraph}]" for step in found)
+    steps = "\n".join(f"- {problem.titles[step.paragraph]} [{step.paragraph}] - {step.quote}" for step in found)
     cited = " ".join(dict.fromkeys(f"[{step.paragraph}]" for step in found))
     return f"{steps}\n<support> {cited}</support><answer> {found[-1].object}</answer>"
 

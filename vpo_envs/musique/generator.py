@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from vpo_envs.musique.names import Names, aliases
+from vpo_envs.musique.names import Names
 from vpo_envs.musique.problems import Hop, Problem
 from vpo_envs.musique.relations import ONE_SUBJECT, RELATIONS, Reading, Relation, fill
 from vpo_envs.problem_lists import split_of
@@ -47,7 +47,7 @@ def generated_problem(
             Hop(hop_question, fact.object, order.index(i))
             for i, (hop_question, fact) in enumerate(zip(hop_questions, facts, strict=True))
         ),
-        answers=(answer, *aliases(answer, documents.names.kind(answer))),
+        answers=(answer, *documents.names.aliases(answer)),
     )
 
 

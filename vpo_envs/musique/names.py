@@ -44,8 +44,12 @@ NAME_WORDS = frozenset(word for pools in _PARTS.values() for pool in pools for w
 MAX_WORDS = max(len(pool) for pools in _PARTS.values() for pool in pools)
 
 
+PATIENCE = 300
+"""Draws in vain after which the first words of the pools are taken to be used up."""
+
+
 class Names:
-    """Draws names of the first so many words of each pool, none of them twice."""
+    """Draws names of the first so many words of each pool, none of them twice; of all words once those are used up."""
 
     def __init__(self, rng: Random, words: int) -> None:
         self._rng, self._words = rng, words
@@ -55,10 +59,17 @@ class Names:
         """What a drawn name names."""
         return self._kinds[name]
 
+    def aliases(self, name: str) -> tuple[str, ...]:
+        """Other spellings of a drawn name that mean no other drawn name."""
+        others = {s for other, kind in self._kinds.items() if other != name for s in spellings(other, kind)}
+        return tuple(s for s in spellings(name, self.kind(name)) if s not in others)
+
     def fresh(self, kind: Kind, like: str = "") -> str:
         """A name that was not drawn before. With `like`, if it has two words, nearly always one with the same last."""
         name, attempts = "", 0
         while not name or name in self._kinds:
+            if attempts == PATIENCE:  # all names of the first words are taken
+                self._words = MAX_WORDS
             words = [self._rng.choice(pool[: self._words]) for pool in _PARTS[kind]]
             if like and len(words) == 2 and attempts < 20:  # perhaps all namesakes are drawn
                 words[1] = like.split()[1]
@@ -67,7 +78,7 @@ class Names:
         return name
 
 
-def aliases(name: str, kind: Kind) -> tuple[str, ...]:
+def spellings(name: str, kind: Kind) -> tuple[str, ...]:
     """Other spellings of a name, without words that others share: "town of X" would earn F1 for "town of"."""
     if kind == "person":
         first, last = name.split()

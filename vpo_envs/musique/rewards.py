@@ -50,7 +50,7 @@ def citations(text: str) -> tuple[str, ...]:
 
 def words(text: str) -> list[str]:
     """The words that are compared. A text of which SQuAD's rules leave nothing ("A", "!") keeps all of its words."""
-    text = text.strip()[:COMPARED]
+    text = " ".join(text.split())[:COMPARED]
     return tokens(text) or text.casefold().split()
 
 

@@ -19,7 +19,7 @@ from vpo_envs.problem_lists import GeneratedProblems, check_whole
 from vpo_envs.task import Message, Objective, Split, Task
 
 MAX_PARAGRAPHS, MAX_SENTENCES = 30, 3  # of generated documents: as far as there are names and relations
-MIN_WORDS = 10  # of a pool: with fewer there are not enough names for as many paragraphs
+MIN_WORDS = 10  # of a pool
 
 
 class MuSiQueTask(Task[Problem]):
@@ -58,7 +58,8 @@ class MuSiQueTask(Task[Problem]):
       so many, as evenly as possible from each number of hops; default all.
     * Generated problems only: `num_paragraphs`, default 20, from one more than the hops to 30; `hops`, default
       (2, 3, 4), numbers that take turns, or one of them; `sentences` in a paragraph, 1 to 3, default 2; `wordings` in
-      which a fact is stated, 1 or 2 (default); `names`, how many words of each pool make names, default all.
+      which a fact is stated, 1 or 2 (default); `names`, how many words of each pool make names
+      (more where that is not enough), default all.
 
     ## Version History
     v0: first version.
@@ -113,13 +114,16 @@ class MuSiQueTask(Task[Problem]):
     def messages(self, problem: Problem, num_answers: int = 1, weights: Sequence[float] | None = None) -> list[Message]:
         # The question comes first, so that it is known while the paragraphs are read, and what depends on the number of
         # answers last, so that prompts share a prefix.
-        lines = [f"Question: {_one_line(problem.question)}", "Paragraphs, each with its number at the end:"]
+        lines = [f"Question: {_one_line(problem.question)}", "Paragraphs, each with its number:"]
         lines += [
-            f"{_one_line(title)} - {_one_line(text)} [{i}]"
+            f"- {_one_line(title)} [{i}] - {_one_line(text)}"
             for i, (title, text) in enumerate(zip(problem.titles, problem.texts, strict=True))
         ]
         lines.append(f"It takes 2 to {MAX_HOPS} steps. What each step needs is stated in one of the paragraphs.")
-        steps = "quote for each step, on a line of its own, the words that state it and the number of their paragraph."
+        steps = (
+            "quote for each step, on a line of its own, the title and number of its paragraph and the words that state "
+            "it."
+        )
         if num_answers == 1:
             lines.append(f"First {steps}")
         else:
@@ -138,6 +142,9 @@ class MuSiQueTask(Task[Problem]):
 
     def wrap(self, answer: str) -> str:
         return answer
+
+    def is_answer(self, answer: str) -> bool:
+        return self.extract(answer) is not None
 
     def normalise(self, answer: str) -> tuple[frozenset[str], tuple[str, ...]] | None:
         """The cited numbers and the words, both without their order; None for all texts without an answer."""

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from vpo_envs.answers import has_tag
 from vpo_envs.data_files import NumberedRow, Record, file_rows, hub_rows, load_problems
 from vpo_envs.task import Message, Split
 from vpo_envs.toolrl.answer_text import Answer, Call, read_answer
@@ -71,6 +72,8 @@ def parse_row(row: Any) -> ToolProblem:
     problem = ToolProblem(prompt, truth.text(field_name))
     if fault := _fault(read_answer(problem.ground_truth)):
         raise truth.error(field_name, fault)
+    if has_tag(problem.ground_truth, "response", numbered=True):
+        raise truth.error(field_name, "has a numbered <response_1> tag, which separates several answers")
     return problem
 
 

@@ -146,6 +146,9 @@ class ToolRLTask(Task[ToolProblem]):
     def wrap(self, answer: str) -> str:
         return answer
 
+    def is_answer(self, answer: str) -> bool:
+        return self.extract(answer) is not None
+
     def normalise(self, answer: str) -> Hashable:
         read = read_answer(answer)
         calls = None

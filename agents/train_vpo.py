@@ -71,6 +71,7 @@ def train(config: TrainConfig) -> Path:
     policy.save(run.folder / "final")
     plot_training(run.folder / "metrics.jsonl", run.folder / "training.png")
     if config.final_evaluation:
+        _warn_of_seen_problems(config.env, environment)
         before = open_policy(config.model, config.env, env_args, config.device, config.dtype)
         evaluate_and_report(
             {"before training": (before, m), config.method: (policy, m)},
@@ -151,6 +152,17 @@ def _loop(
                 print(f"stopped after step {done}; go on with --resume {run.folder}", file=sys.stderr)
                 raise SystemExit(INTERRUPTED)
     tracker.close()
+
+
+def _warn_of_seen_problems(env: str, environment: Environment) -> None:
+    """Say so where the test problems are those that were trained on: a single data file is used for either split."""
+    data = None if environment.task is None else environment.task.data
+    if data is not None and Path(data).is_file():
+        print(
+            f"{env}: the evaluation asks problems of {data}, which were trained on; for unseen ones give --env-args "
+            "data=FOLDER with a file for each split, or evaluate on another file with agents/evaluate.py",
+            file=sys.stderr,
+        )
 
 
 def _problems(config: TrainConfig, policy: Policy, environment: Environment) -> Sequence[int] | None:

@@ -98,7 +98,7 @@ class EureqaTask(Task[Chain]):
         # The narrative comes early and what depends on the number of answers comes last: prompts share a prefix.
         lines = [
             "Who or what are entity_A, entity_B, entity_C, entity_D and entity_E?",
-            *problem.sentences,
+            *(" ".join(sentence.split()) for sentence in problem.sentences),  # no sentence imitates another line
             *_legend(problem),
             "Each of them is described by another one, and one by a name that is given: begin there.",
             "Write every name as it is usual in English, in its own tags, as in <entity_E>name</entity_E>.",

@@ -99,10 +99,14 @@ class Laptop:
 LAPTOP: dict[str, Laptop] = {
     "vpo/Maze-v0": Laptop(("size=5", "slack=4", "num_problems=4000")),
     "vpo/MuSiQue-v0": Laptop(
-        ("num_paragraphs=6", "hops=2", "sentences=1", "wordings=1", "names=10", "num_problems=4000")
+        ("num_paragraphs=6", "hops=2", "sentences=1", "wordings=1", "names=16", "num_problems=4000"),
+        steps=100,
+        max_tokens=128,
     ),
     "vpo/EUREQA-v0": Laptop(("countries=48", "num_problems=4000"), max_tokens=96),
-    "vpo/ToolRL-v0": Laptop(("tools=3", "calls=1", "parameters=2", "things=6", "num_problems=4000"), max_tokens=96),
+    "vpo/ToolRL-v0": Laptop(
+        ("tools=3", "calls=1", "parameters=2", "things=6", "num_problems=4000"), 100, max_tokens=96
+    ),
 }
 
 

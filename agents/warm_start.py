@@ -35,6 +35,7 @@ EPOCHLESS = 10**9  # so many problems that none is seen twice, where a task can 
 PROBED = 300  # examples for each number of answers whose length is looked at before training
 STREAM = 10**7  # each number of answers has its own stream of problems, this far apart
 REPORT_EVERY = 50
+COPIED, COPY_BATCH = 24, 32  # longest passage in tokens, and texts in a step, of `learn_to_copy`
 
 
 @dataclass
@@ -58,6 +59,10 @@ class WarmStartConfig:
     prompt_weight: float = 0.0
     """Weight of the prompt tokens' mean loss beside the response tokens'. Above 0 the policy also learns to predict
     prompts, which teaches it much sooner to find a name again that stood in the text before."""
+    previous_token_head: bool = False
+    """With rotary positions: one head starts by looking at the token before."""
+    copy_steps: int = 0
+    """Steps before these on random texts that repeat themselves (`learn_to_copy`)."""
     layers: int = 4
     """Transformer blocks."""
     width: int = 128
@@ -122,6 +127,7 @@ def warm_start(config: WarmStartConfig, stop_after: int | None = None) -> WarmSt
         heads=config.heads,
         context=config.context,
         positions=config.positions,
+        previous_token_head=config.previous_token_head,
     )
     decay = [p for p in model.parameters() if p.ndim > 1]
     plain = [p for p in model.parameters() if p.ndim <= 1]
@@ -132,6 +138,8 @@ def warm_start(config: WarmStartConfig, stop_after: int | None = None) -> WarmSt
         rise = min(1.0, (step + 1) / 100)
         return rise * (0.1 + 0.45 * (1 + math.cos(math.pi * step / config.steps)))
 
+    if config.copy_steps:
+        learn_to_copy(model, len(tokenizer), config)
     scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, schedule)
     # A batch holds one number of answers, so that little of it is padding.
     sources = [examples(task, Random(f"{config.seed} {m}"), m, start=i * STREAM) for i, m in enumerate(config.answers)]
@@ -159,6 +167,31 @@ def warm_start(config: WarmStartConfig, stop_after: int | None = None) -> WarmSt
     return WarmStarted(model.eval(), tokenizer, losses)
 
 
+def learn_to_copy(model: PreTrainedModel, vocabulary: int, config: WarmStartConfig) -> list[float]:
+    """Train on random passages that are repeated to the end of a text; returns each step's loss (nats per token).
+
+    Whoever can go on with a passage from its second token can find a name in a prompt and say what stands after it. A
+    task's own texts repeat little, and a policy would take thousands of steps to learn that from them.
+    """
+    optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3, betas=(0.9, 0.98), fused=True)
+    rng, generator = Random(f"{config.seed} copy"), torch.Generator().manual_seed(config.seed)
+    losses = []
+    for step in tqdm(range(config.copy_steps), desc="learning to copy", unit="step"):
+        for group in optimizer.param_groups:
+            group["lr"] = 2e-3 * min(1.0, (step + 1) / 50)
+        length = rng.randint(4, COPIED)
+        passage = torch.randint(vocabulary, (COPY_BATCH, length), generator=generator)
+        ids = passage.repeat(1, max(2, 2 * COPIED // length))
+        hidden = model.base_model(input_ids=ids).last_hidden_state[:, length:-1]
+        loss = F.cross_entropy(model.lm_head(hidden).flatten(0, 1), ids[:, length + 1 :].flatten())
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+        losses.append(loss.item())
+    return losses
+
+
 def _check(config: WarmStartConfig) -> None:
     for name in ("steps", "batch", "layers", "width", "heads", "context"):
         if getattr(config, name) < 1:
@@ -167,6 +200,10 @@ def _check(config: WarmStartConfig) -> None:
         raise ValueError(f"--answers takes one or more whole numbers of at least 1, not {config.answers}")
     if not 0 <= config.prompt_weight <= 10:
         raise ValueError(f"--prompt-weight must be from 0 to 10, not {config.prompt_weight}")
+    if config.previous_token_head and config.positions != "rotary":
+        raise ValueError("--previous-token-head needs --positions rotary")
+    if config.copy_steps < 0:
+        raise ValueError(f"--copy-steps must be at least 0, not {config.copy_steps}")
     if config.width % config.heads:
         raise ValueError(f"--width must be a multiple of --heads: {config.width} is none of {config.heads}")
 

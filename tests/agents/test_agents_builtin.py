@@ -23,7 +23,7 @@ from transformers import LlamaForCausalLM, PreTrainedModel, PreTrainedTokenizerF
 from agents.builtin import END, MIN_PHRASE, build_model, build_tokenizer
 from agents.demonstrations import demonstration_facts, examples
 from agents.policy import Policy, load_policy
-from agents.warm_start import EPOCHLESS, WarmStartConfig, encode, warm_start
+from agents.warm_start import EPOCHLESS, WarmStartConfig, encode, learn_to_copy, warm_start
 from vpo_envs.answers import split_response
 from vpo_envs.maze import MazeTask
 
@@ -189,6 +189,8 @@ def test_a_few_problems_without_such_demonstrations_are_skipped(monkeypatch: pyt
         ({"answers": (3, 0)}, "--answers takes one or more whole numbers of at least 1"),
         ({"context": 60}, r"an example, prompt and answers, has \d+ tokens, the context 60; raise --context"),
         ({"width": 30}, "--width must be a multiple of --heads"),
+        ({"previous_token_head": True}, "--previous-token-head needs --positions rotary"),
+        ({"copy_steps": -1}, "--copy-steps must be at least 0, not -1"),
         ({"prompt_weight": -1.0}, "--prompt-weight must be from 0 to 10, not -1.0"),
         ({"env_args": ("colour=5",)}, "vpo/Maze-v0 cannot be made: .*'colour'"),
         ({"env_args": ("size=5", "slack=8")}, "with size 5 and slack 8 both"),
@@ -276,3 +278,26 @@ def test_a_policy_with_rotary_positions_learns_and_loads(tmp_path: Path) -> None
     ids = torch.tensor([loaded.prompt_ids([{"role": "user", "content": "Plan a route from S to E."}])])
     with torch.inference_mode():
         assert torch.equal(loaded.model(ids).logits, made.model(ids).logits)
+
+
+def test_one_head_of_a_rotary_policy_starts_by_looking_at_the_previous_token(maze_task: Any) -> None:
+    model = build_model(
+        build_tokenizer(maze_task, samples=40), context=64, positions="rotary", previous_token_head=True
+    ).eval()
+    model.set_attn_implementation("eager")
+    ids = torch.randint(200, (3, 40), generator=torch.Generator().manual_seed(0))
+    with torch.inference_mode():
+        attention = model(ids, output_attentions=True).attentions[0]  # (batch, heads, query, key)
+    assert attention[:, 0].diagonal(offset=-1, dim1=-2, dim2=-1).min() > 0.9
+    assert attention[:, 1:].diagonal(offset=-1, dim1=-2, dim2=-1).mean() < 0.3
+
+
+def test_a_policy_learns_to_copy_what_it_never_saw() -> None:
+    """In a few hundred steps, from the head that looks at the previous token."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        tokenizer = build_tokenizer(MazeTask(size=5, slack=4, num_problems=100), samples=60)
+        model = build_model(tokenizer, width=64, heads=2, layers=2, context=96, positions="rotary",
+                            previous_token_head=True)  # fmt: skip
+        losses = learn_to_copy(model, 64, WarmStartConfig(copy_steps=250, context=96))
+    assert sum(losses[-20:]) / 20 < 0.5 * sum(losses[:20]) / 20

@@ -104,9 +104,7 @@ LAPTOP: dict[str, Laptop] = {
         max_tokens=128,
     ),
     "vpo/EUREQA-v0": Laptop(("countries=48", "num_problems=4000"), max_tokens=96),
-    "vpo/ToolRL-v0": Laptop(
-        ("tools=3", "calls=1", "parameters=2", "things=6", "num_problems=4000"), 100, max_tokens=96
-    ),
+    "vpo/ToolRL-v0": Laptop(("tools=3", "calls=1", "parameters=2", "things=6", "num_problems=4000"), max_tokens=96),
 }
 
 

@@ -12,10 +12,10 @@ import torch
 from evaluation_helpers import MAZE, random_result, save_tiny_policy
 
 import agents.evaluation
-from agents.config import EvaluationConfig
+from agents.config import EvaluationConfig, parse_pairs
 from agents.evaluation import PolicyResult, evaluate_policy
 from agents.generation import Completion
-from agents.policy import Policy, load_policy
+from agents.policy import Policy, builtin_folder, load_policy
 from agents.presets import LAPTOP
 from vpo_envs.answers import join_answers, split_response
 from vpo_envs.maze import MazeTask
@@ -254,12 +254,19 @@ def test_more_problems_than_there_are_means_all(policy):
     assert result.ks == [1]
 
 
-def test_the_papers_top_p_is_the_default_of_an_evaluation(policy):
-    asked = EvaluationConfig(problems=2, answers=2)
-    used = {
-        env: evaluate_policy(policy, env, LAPTOP[env].env_args, 1, asked, 8, 10**4, progress=False).config.top_p
-        for env in ("vpo/Maze-v0", "vpo/EUREQA-v0")
+def test_the_papers_top_p_is_the_default_of_an_evaluation():
+    asked, used = EvaluationConfig(problems=2, answers=2), {}
+    for env in ("vpo/Maze-v0", "vpo/EUREQA-v0"):
+        args = LAPTOP[env].env_args
+        folder = builtin_folder(env, parse_pairs(args, "laptop"))
+        policy = load_policy(str(folder), torch.device("cpu"), torch.float32)
+        for top_p in (None, 0.5):
+            config = replace(asked, top_p=top_p)
+            result = evaluate_policy(policy, env, args, 1, config, 8, 256, progress=False)
+            used[env, top_p] = result.config.top_p
+    assert used == {
+        ("vpo/Maze-v0", None): 1.0,
+        ("vpo/EUREQA-v0", None): 0.95,
+        ("vpo/Maze-v0", 0.5): 0.5,
+        ("vpo/EUREQA-v0", 0.5): 0.5,
     }
-    assert used == {"vpo/Maze-v0": 1.0, "vpo/EUREQA-v0": 0.95}
-    mine = evaluate_policy(policy, "vpo/EUREQA-v0", (), 1, replace(asked, top_p=0.5), 8, 10**4, progress=False)
-    assert mine.config.top_p == 0.5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -293,11 +294,11 @@ def test_one_head_of_a_rotary_policy_starts_by_looking_at_the_previous_token(maz
 
 
 def test_a_policy_learns_to_copy_what_it_never_saw() -> None:
-    """In a few hundred steps, from the head that looks at the previous token."""
+    """In a few hundred steps, from the head that looks at the previous token: who does not copy has log 64 at best."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         tokenizer = build_tokenizer(MazeTask(size=5, slack=4, num_problems=100), samples=60)
         model = build_model(tokenizer, width=64, heads=2, layers=2, context=96, positions="rotary",
                             previous_token_head=True)  # fmt: skip
         losses = learn_to_copy(model, 64, WarmStartConfig(copy_steps=250, context=96))
-    assert sum(losses[-20:]) / 20 < 0.5 * sum(losses[:20]) / 20
+    assert sum(losses[-20:]) / 20 < 0.92 * math.log(64)

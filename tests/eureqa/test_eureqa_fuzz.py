@@ -125,11 +125,10 @@ def test_a_row_that_is_accepted_can_be_solved(entities):
     try:
         chain = parse_row(row)
     except ValueError:
-        assert any(not normal_form(name) for name in entities)
+        assert any(not normal_form(name) or "<" in name or ">" in name for name in entities)
         return
     assert parse_row(official_row(chain)) == chain
     assert (TASK.score(chain, answer_of(*chain.forms)) == 1).all()
-    if "<" not in "".join(entities):
-        assert (TASK.score(chain, TASK.gold(chain)) == 1).all()
+    assert (TASK.score(chain, TASK.gold(chain)) == 1).all()
     for num_answers in (1, 3):
         assert TASK.messages(chain, num_answers)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from time import perf_counter
@@ -20,6 +19,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
+from timing import rate
 
 import vpo_envs  # noqa: F401  registers the ids
 from vpo_envs.answers import join_answers
@@ -58,16 +58,6 @@ def reference_step(problems: list[Maze], responses: list[str]) -> NDArray[np.flo
         found = re.findall(r"<answer>(.*?)</answer>", response, re.IGNORECASE | re.DOTALL)
         rewards.append(reference_score(maze, found[-1]) if found else np.zeros(4, np.float32))
     return np.stack(rewards)
-
-
-def rate(work: Callable[[], Any], count: int, seconds: float) -> float:
-    """Items per second of `work`, which does `count` of them: the best of the repetitions that fit into `seconds`."""
-    best, end = float("inf"), perf_counter() + seconds
-    while best == float("inf") or perf_counter() < end:
-        begin = perf_counter()
-        work()
-        best = min(best, perf_counter() - begin)
-    return count / best
 
 
 def measure(size: int, seconds: float) -> dict[str, float]:

@@ -13,11 +13,11 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from time import perf_counter
 from typing import Any
+
+from timing import rate
 
 from vpo_envs import make_task
 from vpo_envs.musique import MuSiQueTask
@@ -42,16 +42,6 @@ print(loaded, reset, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
 """
 
 
-def rate(work: Callable[[], Any], count: int, seconds: float) -> float:
-    """Items per second of `work`, which does `count` of them: the best of the repetitions that fit into `seconds`."""
-    best, end = float("inf"), perf_counter() + seconds
-    while best == float("inf") or perf_counter() < end:
-        begin = perf_counter()
-        work()
-        best = min(best, perf_counter() - begin)
-    return count / best
-
-
 def measure(seconds: float) -> dict[str, float]:
     """Figures of every task with its default arguments, by name."""
     figures: dict[str, float] = {}
@@ -63,7 +53,7 @@ def measure(seconds: float) -> dict[str, float]:
 def measure_task(env_id: str, seconds: float) -> dict[str, float]:
     """Figures of one task."""
     task, rng = make_task(env_id, num_problems=10**9), Random(0)
-    first = iter(range(0, 10**9, 64))
+    first = iter(range(PROBLEMS, 10**9, 64))  # beyond those that are scored, which the task keeps
     problems = [task[i % PROBLEMS] for i in range(ANSWERS)]
     answers = [task.demonstration(problem, rng) for problem in problems]
     return {

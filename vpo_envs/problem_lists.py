@@ -49,10 +49,10 @@ class GeneratedProblems(Sequence[ProblemT], Generic[ProblemT]):
         return {**self.__dict__, "_made": {}}
 
 
-def check_index(index: int, length: int) -> int:
+def check_index(index: int, length: int, noun: str = "problem") -> int:
     """Raise IndexError unless 0 <= index < length: a task has no problem -1."""
     if not 0 <= index < length:
-        raise IndexError(f"problem {index} of {length}")
+        raise IndexError(f"{noun} {index} of {length}")
     return index
 
 

@@ -14,7 +14,7 @@ from vpo_envs.eureqa.chain import NAMES, Chain, entity_elements, named_entities,
 from vpo_envs.eureqa.demonstrations import careless_names
 from vpo_envs.eureqa.generator import MIN_COUNTRIES, generated_chain
 from vpo_envs.eureqa.problems import load_chains
-from vpo_envs.problem_lists import GeneratedProblems, check_whole
+from vpo_envs.problem_lists import GeneratedProblems, check_index, check_whole
 from vpo_envs.task import Message, Objective, Split, Task
 
 
@@ -90,9 +90,7 @@ class EureqaTask(Task[Chain]):
         return len(self._problems)
 
     def __getitem__(self, index: int) -> Chain:
-        if not 0 <= index < len(self):
-            raise IndexError(f"chain {index} of {len(self)}")
-        return self._problems[index]
+        return self._problems[check_index(index, len(self), "chain")]
 
     def messages(self, problem: Chain, num_answers: int = 1, weights: Sequence[float] | None = None) -> list[Message]:
         # The narrative comes early and what depends on the number of answers comes last: prompts share a prefix.

@@ -15,7 +15,7 @@ from vpo_envs.musique.generator import SHAPES, generated_problem
 from vpo_envs.musique.names import MAX_WORDS
 from vpo_envs.musique.problems import MAX_HOPS, Problem, loaded_problems, stratified
 from vpo_envs.musique.rewards import MAX_CITATIONS, NOTHING, read_answer, reward_of, words
-from vpo_envs.problem_lists import GeneratedProblems, check_whole
+from vpo_envs.problem_lists import GeneratedProblems, check_index, check_whole
 from vpo_envs.task import Message, Objective, Split, Task
 
 MAX_PARAGRAPHS, MAX_SENTENCES = 30, 3  # of generated documents: as far as there are names and relations
@@ -103,9 +103,7 @@ class MuSiQueTask(Task[Problem]):
         return len(self._problems)
 
     def __getitem__(self, index: int) -> Problem:
-        if not 0 <= index < len(self):
-            raise IndexError(f"question {index} of {len(self)}")
-        return self._problems[index]
+        return self._problems[check_index(index, len(self), "question")]
 
     @property
     def reference_weights(self) -> NDArray[np.float64]:

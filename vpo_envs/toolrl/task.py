@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vpo_envs.answers import ask_for_answers, describe_weights
-from vpo_envs.problem_lists import GeneratedProblems, check_whole
+from vpo_envs.problem_lists import GeneratedProblems, check_index, check_whole
 from vpo_envs.task import Message, Objective, Split, Task
 from vpo_envs.toolrl.answer_text import read_answer
 from vpo_envs.toolrl.catalogue import THINGS
@@ -122,9 +122,7 @@ class ToolRLTask(Task[ToolProblem]):
         return len(self._problems)
 
     def __getitem__(self, index: int) -> ToolProblem:
-        if not 0 <= index < len(self._problems):
-            raise IndexError(f"problem {index} of {len(self._problems)}")
-        return self._problems[index]
+        return self._problems[check_index(index, len(self))]
 
     def messages(
         self, problem: ToolProblem, num_answers: int = 1, weights: Sequence[float] | None = None

@@ -64,21 +64,26 @@ def demonstration_facts(task: Task[Any], problems: int = 200, draws: int = 8, se
     """What demonstrations earn: `draws` of them for each of the first `problems` problems.
 
     Returns:
-        `mean`: of every objective; `perfect`: share of demonstrations that earn everything; `no_perfect`: share of
-        problems where none of the draws does; `correlation` (k, k) of the objectives within a problem, None for an
-        objective that never varies.
+        `mean`: of every objective, over the problems that have it; `perfect`: share of demonstrations that earn
+        everything; `no_perfect`: share of problems where none of the draws does; `correlation` (k, k) of the objectives
+        within a problem, None for an objective that never varies.
     """
     rng = Random(seed)
     chosen = [task[i] for i in range(min(problems, len(task)))]
     asked = [problem for problem in chosen for _ in range(draws)]
     scores = task.score_batch(asked, [task.demonstration(problem, rng) for problem in asked])
     rewards = scores.reshape(len(chosen), draws, task.reward_dim)
-    perfect = solved(rewards, np.stack([task.objective_mask(p) for p in chosen]))
+    masks = np.stack([task.objective_mask(p) for p in chosen])  # (problems, k)
+    perfect = solved(rewards, masks)
     correlation = objective_correlation(rewards).round(3)
     return {
         "problems": len(chosen),
         "draws": draws,
-        "mean": {o.name: round(float(v), 3) for o, v in zip(task.objectives, rewards.mean((0, 1)), strict=True)},
+        "mean": {
+            o.name: round(float(rewards[masks[:, i], :, i].mean()), 3)
+            for i, o in enumerate(task.objectives)
+            if masks[:, i].any()
+        },
         "perfect": round(float(perfect.mean()), 3),
         "no_perfect": round(float(1 - perfect.any(1).mean()), 3),
         "correlation": [[None if np.isnan(v) else float(v) for v in row] for row in correlation],

@@ -105,6 +105,7 @@ LAPTOP: dict[str, Laptop] = {
     ),
     "vpo/EUREQA-v0": Laptop(("countries=48", "num_problems=4000"), max_tokens=96),
     "vpo/ToolRL-v0": Laptop(("tools=3", "calls=1", "parameters=2", "things=6", "num_problems=4000"), max_tokens=96),
+    "vpo/Code-v0": Laptop(("problems=rules", "num_problems=4000"), max_tokens=144),
 }
 
 
@@ -129,4 +130,5 @@ PAPER: dict[str, Paper] = {
     "vpo/MuSiQue-v0": Paper("Qwen/Qwen3-1.7B", 128, 64, 8, 5120, 1024, 1),
     "vpo/EUREQA-v0": Paper("Qwen/Qwen3-8B", 64, 32, 2, 1024, 2048, 6, evaluation_top_p=0.95),
     "vpo/ToolRL-v0": Paper("Qwen/Qwen3-1.7B", 128, 64, 8, 4352, 2048, 20, evaluation_top_p=0.95),
+    "vpo/Code-v0": Paper("Qwen/Qwen2.5-Coder-7B-Instruct", 64, 32, 2, 1280, 3072, 1),  # the epochs are not given
 }

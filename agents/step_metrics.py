@@ -19,8 +19,8 @@ def rollout_metrics(
     `score/answer`: reference scalar of an answer, absent ones at the lower bound;
     `score/best_of_set`: best answer of a rollout; `score/best_of_group`: best answer of all G x m;
     `score/expected_best_of_set`: best answer of a rollout under random weights, on average (the paper's objective);
-    `reward/<objective>`: mean over answers; `diversity/group`: mean L1 distance between the reward vectors of two given
-    answers of a group; `group/zero_advantage`: share of groups that give no gradient.
+    `reward/<objective>`: mean over answers to the problems that have it; `diversity/group`: mean L1 distance between
+    the reward vectors of two given answers of a group; `group/zero_advantage`: share of groups that give no gradient.
     """
     # An absent answer is worth the lower bound: silence must not look better than a bad answer.
     scalars = torch.where(batch.answered, batch.scalars(), batch.silent_scalar()[..., None])  # (B, G, m)
@@ -38,8 +38,9 @@ def rollout_metrics(
         "response/truncated": sum(c.finish_reason == "length" for c in completions) / len(completions),
         "diversity/group": _diversity(rewards.reshape(b, g * m, k), batch.answered.reshape(b, g * m)),
     }
-    for name, values in zip(objectives, rewards.unbind(-1), strict=True):
-        metrics[f"reward/{name}"] = values.mean()
+    for i, name in enumerate(objectives):
+        if (real := batch.objective_mask[:, i]).any():
+            metrics[f"reward/{name}"] = rewards[real, ..., i].mean()
     return {name: float(torch.as_tensor(value)) for name, value in metrics.items()}
 
 

@@ -16,7 +16,7 @@ from vpo_envs.text_env import MAX_ACTION_LENGTH
 
 every_task = pytest.mark.parametrize("env_id", TEXT_TASKS)
 RESET_KEYS = {"problem", "messages", "num_answers", "weights", "objective_mask"}
-STEP_KEYS = RESET_KEYS | {"rewards", "answered", "answers", "truncated_action", "verdicts"}
+STEP_KEYS = RESET_KEYS | {"rewards", "answered", "answers", "truncated_action", "verdicts", "stderr_tail"}
 
 
 def base(env: gym.Env) -> Any:

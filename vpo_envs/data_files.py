@@ -153,8 +153,11 @@ def _parquet_rows(path: Path) -> Iterator[NumberedRow]:
                 yield number, row
 
 
-def hub_rows(name: str, split: str, config: str | None = None) -> Iterator[NumberedRow]:
+def hub_rows(name: str, split: str, config: str | None = None, files: str | None = None) -> Iterator[NumberedRow]:
     """The rows of a split of a data set on the hub, through `datasets` (which keeps them on disk, memory-mapped).
+
+    `files`: the JSON-lines files to read, a pattern such as "test*.jsonl", of a data set that has a loading script,
+    which `datasets` no longer runs; the split is then "train".
 
     Raises:
         ImportError: `datasets` is not installed.
@@ -165,7 +168,10 @@ def hub_rows(name: str, split: str, config: str | None = None) -> Iterator[Numbe
     except ImportError as error:
         raise ImportError(f"data='hub' needs the package datasets: {INSTALL}") from error
     try:
-        rows = datasets.load_dataset(name, config, split=split)
+        if files is None:
+            rows = datasets.load_dataset(name, config, split=split)
+        else:
+            rows = datasets.load_dataset("json", config, split=split, data_files=f"hf://datasets/{name}/{files}")
     except Exception as error:  # the libraries below raise dozens of kinds
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ValueError(

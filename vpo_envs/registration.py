@@ -16,6 +16,7 @@ TEXT_TASKS: dict[str, str] = {
     "vpo/MuSiQue-v0": "vpo_envs.musique.task:MuSiQueTask",
     "vpo/EUREQA-v0": "vpo_envs.eureqa.task:EureqaTask",
     "vpo/ToolRL-v0": "vpo_envs.toolrl.task:ToolRLTask",
+    "vpo/Code-v0": "vpo_envs.code.task:CodeTask",
 }
 """Text environments: id -> "module:Task class". Each runs in TextEnv, and batched in TextVectorEnv."""
 

@@ -41,6 +41,8 @@ class Task(ABC, Generic[ProblemT]):
     answer_tag: ClassVar[str] = "response"
     """Name of the numbered tags when several answers are asked for: `<response_1>` ..."""
     render_modes: ClassVar[tuple[str, ...]] = ("ansi",)
+    answer_details: ClassVar[tuple[str, ...]] = ()
+    """What `score_details` tells about an answer beside its reward; `step` puts it into `info` under these names."""
 
     def __init__(self, split: Split = "train", data: str | None = None) -> None:
         if split not in ("train", "test"):
@@ -88,6 +90,12 @@ class Task(ABC, Generic[ProblemT]):
                 )
         return np.stack(rows)
 
+    def score_details(
+        self, problems: Sequence[ProblemT], answers: Sequence[str]
+    ) -> tuple[NDArray[np.float32], list[dict[str, Any]]]:
+        """As `score_batch`, and for each answer a value for each name in `answer_details`. Override both together."""
+        return self.score_batch(problems, answers), [{} for _ in answers]
+
     def extract(self, response: str) -> str | None:
         """The answer in a response that was asked for one answer, or None.
 
@@ -120,8 +128,18 @@ class Task(ABC, Generic[ProblemT]):
 
     @property
     def reference_weights(self) -> NDArray[np.float64]:
-        """The fixed scalarization (k,), sums to 1, that scalar baselines and best@k use. Default: equal weights."""
+        """The fixed scalarization (k,), sums to 1, that scalar baselines and best@k use. Default: equal weights.
+
+        Of a problem that has not all objectives: `problem_weights`.
+        """
         return np.full(self.reward_dim, 1.0 / self.reward_dim)
+
+    def problem_weights(self, problem: ProblemT) -> NDArray[np.float64]:
+        """The reference weights (k,) over the real objectives of a problem: 0 for the others, sums to 1."""
+        if not self.has_objective_mask:
+            return self.reference_weights
+        weights = self.reference_weights * self.objective_mask(problem)
+        return weights / weights.sum()
 
     def objective_mask(self, problem: ProblemT) -> NDArray[np.bool_]:
         """Which objectives (k,) are real for this problem; padded ones always score 0."""
@@ -140,10 +158,15 @@ class Task(ABC, Generic[ProblemT]):
         answers: Sequence[str | None],
         rewards: NDArray[np.float32],
         mode: str = "ansi",
+        details: Sequence[dict[str, Any]] = (),
     ) -> Any:
-        """A picture of the problem and, once answered, of the m answers with their rewards (m, k)."""
+        """A picture of the problem and, once answered, of the m answers with their rewards (m, k).
+
+        `details` is given where the task has `answer_details`: m dicts, empty for absent answers.
+        """
         lines = [_answers.prompt_text(self.messages(problem, max(1, len(answers))))]
         for i, (answer, row) in enumerate(zip(answers, rewards, strict=True), start=1):
             scores = "  ".join(f"{o.name}={v:.2f}" for o, v in zip(self.objectives, row, strict=True))
             lines += [f"--- answer {i}: {'(none)' if answer is None else answer}", scores]
+            lines += [f"{name}: {value}" for name, value in (details[i - 1].items() if details else ())]
         return "\n".join(lines)

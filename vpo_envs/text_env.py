@@ -11,7 +11,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from vpo_envs.answers import check_num_answers, check_seed, prompt_text
-from vpo_envs.scoring import score_responses
+from vpo_envs.scoring import detail_of, score_responses
 from vpo_envs.spaces import UnicodeText
 from vpo_envs.task import Task
 
@@ -100,6 +100,8 @@ class TextEnv(gym.Env[str, str]):
     ## Rewards
     float32 (k,) in [0, 1]^k, one entry per objective (`objectives`, `reward_space`, `reward_dim`). With m answers it is
     the row of `info["rewards"]` (m, k) that wins under `reference_weights`, so `reference_weights @ reward` is best@m.
+    Of a problem that has not all objectives (`info["objective_mask"]`), the others are 0 and have no weight: best@m is
+    `task.problem_weights(problem) @ reward`.
 
     ## Starting State
     The problem follows from the seed alone: two environments that are reset with one seed show the same prompt.
@@ -107,7 +109,8 @@ class TextEnv(gym.Env[str, str]):
 
     ## Info
     `reset`: `problem` (index), `messages`, `num_answers`, and `weights` and `objective_mask` where there are any.
-    `step` adds `rewards` (m, k), `answered` bool (m,), `answers` (m texts or None), `truncated_action`.
+    `step` adds `rewards` (m, k), `answered` bool (m,), `answers` (m texts or None), `truncated_action`, and for each
+    name in the task's `answer_details` m values, None for absent answers.
 
     ## Episode End
     `terminated` after one step.
@@ -140,6 +143,7 @@ class TextEnv(gym.Env[str, str]):
         self._weights: NDArray[np.float64] | None = None
         self._answers: list[str | None] | None = None
         self._rewards: NDArray[np.float32] | None = None
+        self._details: list[dict[str, Any]] = []
 
     @property
     def _name(self) -> str:
@@ -189,13 +193,14 @@ class TextEnv(gym.Env[str, str]):
             raise gym.error.ResetNeeded(f"{self._name}: call reset() before step(); an episode is one step")
         problem = self.task[self._problem_index]
         scored = score_responses(self.task, [problem], [text], self.num_answers)
-        self._answers, self._rewards = scored.answers[0], scored.rewards[0]
+        self._answers, self._rewards, self._details = scored.answers[0], scored.rewards[0], scored.details[0]
         info = self._info(self._problem_index) | {
             "rewards": scored.rewards[0].copy(),
             "answered": scored.answered[0].copy(),
             "answers": tuple(scored.answers[0]),
             "truncated_action": cut,
         }
+        info |= {name: detail_of(self._details, name) for name in self.task.answer_details}
         return "", scored.best[0], True, False, info
 
     def render(self) -> Any:
@@ -204,4 +209,6 @@ class TextEnv(gym.Env[str, str]):
             return None
         answers = self._answers or []
         rewards = self._rewards if self._rewards is not None else np.zeros((0, self.reward_dim), np.float32)
-        return self.task.render(self.task[self._problem_index], answers, rewards, self.render_mode)
+        # Only a task that has details needs to know of them.
+        more: dict[str, Any] = {"details": self._details if answers else []} if self.task.answer_details else {}
+        return self.task.render(self.task[self._problem_index], answers, rewards, self.render_mode, **more)

@@ -13,7 +13,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from vpo_envs.answers import check_num_answers, check_seed, prompt_text
-from vpo_envs.scoring import score_responses
+from vpo_envs.scoring import detail_of, score_responses
 from vpo_envs.spaces import UnicodeText
 from vpo_envs.task import Message, Task
 from vpo_envs.text_env import (
@@ -34,7 +34,8 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], NDArray[np.float32
     equal seeds show the same problem, which is how a group of rollouts is made. `options={"problem": [...]}` picks
     problems by index and `options={"weights": (n, k)}` writes weights into the prompts.
     `step(list[str])` returns rewards float32 (n, k), and `infos["rewards"]` (n, m, k), `infos["answered"]` (n, m),
-    `infos["answers"]` (n lists of m). Autoreset is disabled: call `reset` after every `step`.
+    `infos["answers"]` (n lists of m), and n tuples of m for each name in the task's `answer_details`. Autoreset is
+    disabled: call `reset` after every `step`.
     """
 
     metadata = VectorEnv.metadata | {"autoreset_mode": AutoresetMode.DISABLED}
@@ -153,5 +154,6 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], NDArray[np.float32
             "answers": scored.answers,
             "truncated_action": np.array([cut for _, cut in checked], bool),
         }
+        infos |= {name: [detail_of(row, name) for row in scored.details] for name in self.task.answer_details}
         n = self.num_envs
         return ("",) * n, scored.best, np.ones(n, bool), np.zeros(n, bool), infos

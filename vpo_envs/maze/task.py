@@ -155,7 +155,12 @@ class MazeTask(Task[Maze]):
         return careless_route(problem, rng)
 
     def render(
-        self, problem: Maze, answers: Sequence[str | None], rewards: NDArray[np.float32], mode: str = "ansi"
+        self,
+        problem: Maze,
+        answers: Sequence[str | None],
+        rewards: NDArray[np.float32],
+        mode: str = "ansi",
+        details: Sequence[dict[str, Any]] = (),
     ) -> Any:
         """The maze and the routes of the answers: text with rewards ("ansi"), or uint8 (h, w, 3) ("rgb_array")."""
         routes = [[] if a is None else route(problem, parse_moves(a)) for a in answers]

@@ -72,23 +72,26 @@ def build_tokenizer(
     return fast
 
 
-def start_with_previous_token_head(model: LlamaForCausalLM, strength: float = 6.0) -> None:
-    """Set the first head of the first layer such that every token looks at the one before it.
+def start_with_previous_token_heads(model: LlamaForCausalLM, count: int, strength: float = 6.0) -> None:
+    """Set the first `count` heads of the first layer such that they look 1, 2 ... tokens back.
 
     To find a name again and say what stands after it takes two steps: a head that tells each token what stands before
     it, and a later one that looks for the token at hand among those (an induction head, Olsson et al. 2022, arXiv
-    2209.11895). The second is learned quickly once the first is there. Here the queries and keys of one head are
-    constants, which rotary positions turn into a score of the distance alone: strength^2 sum_i cos((distance - 1) f_i),
-    with the rotary frequencies f_i, is largest at distance 1. The weights stay free to move from there.
+    2209.11895). The second is learned quickly once the first is there. Where names share a word, what stands two tokens
+    back is needed as well. Here the queries and keys of a head are constants, which rotary positions turn into a score
+    of the distance alone: strength^2 sum_i cos((distance - back) f_i), with the rotary frequencies f_i, is largest at
+    distance `back`. The weights stay free to move from there.
     """
     attention = model.model.layers[0].self_attn
-    head, half = attention.head_dim, attention.head_dim // 2
+    half = attention.head_dim // 2
     frequencies = model.model.rotary_emb.inv_freq[:half]
     with torch.no_grad():
-        for projection in (attention.q_proj, attention.k_proj):
-            projection.weight[:head] = 0
-        attention.k_proj.bias[:head] = torch.cat([torch.ones(half), torch.zeros(half)]) * strength
-        attention.q_proj.bias[:head] = torch.cat([torch.cos(frequencies), -torch.sin(frequencies)]) * strength
+        for head in range(count):
+            rows, turned = slice(head * 2 * half, (head + 1) * 2 * half), frequencies * (head + 1)
+            for projection in (attention.q_proj, attention.k_proj):
+                projection.weight[rows] = 0
+            attention.k_proj.bias[rows] = torch.cat([torch.ones(half), torch.zeros(half)]) * strength
+            attention.q_proj.bias[rows] = torch.cat([torch.cos(turned), -torch.sin(turned)]) * strength
 
 
 def build_model(
@@ -99,13 +102,13 @@ def build_model(
     heads: int = 4,
     context: int = 384,
     positions: Positions = "learned",
-    previous_token_head: bool = False,
+    previous_token_heads: int = 0,
 ) -> PreTrainedModel:
     """An untrained policy: a GPT-2 with learned absolute positions, or a Llama with rotary ones.
 
     Learned positions suit prompts in which the same thing always stands at the same place, such as the cells of a grid.
-    Rotary ones suit texts in which a name must be found again wherever it stands, all the more with a
-    `previous_token_head` (`start_with_previous_token_head`).
+    Rotary ones suit texts in which a name must be found again wherever it stands, all the more with
+    `previous_token_heads` (`start_with_previous_token_heads`).
     """
     ids = {
         "bos_token_id": tokenizer.eos_token_id,
@@ -121,13 +124,12 @@ def build_model(
                 intermediate_size=width * 5 // 2,  # three matrices of this size cost as much as two of 4 * width
                 num_hidden_layers=layers,
                 num_attention_heads=heads,
-                attention_bias=previous_token_head,
+                attention_bias=previous_token_heads > 0,
                 tie_word_embeddings=True,
                 **ids,
             )
         )
-        if previous_token_head:
-            start_with_previous_token_head(llama)
+        start_with_previous_token_heads(llama, previous_token_heads)
         return llama
     return GPT2LMHeadModel(
         GPT2Config(

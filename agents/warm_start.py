@@ -59,10 +59,12 @@ class WarmStartConfig:
     prompt_weight: float = 0.0
     """Weight of the prompt tokens' mean loss beside the response tokens'. Above 0 the policy also learns to predict
     prompts, which teaches it much sooner to find a name again that stood in the text before."""
-    previous_token_head: bool = False
-    """With rotary positions: one head starts by looking at the token before."""
+    previous_token_heads: int = 0
+    """With rotary positions: so many heads start by looking 1, 2 ... tokens back."""
     copy_steps: int = 0
     """Steps before these on random texts that repeat themselves (`learn_to_copy`)."""
+    copy_repeats: bool = False
+    """In every second of these texts a token stands about three times, so that what comes next depends on two."""
     layers: int = 4
     """Transformer blocks."""
     width: int = 128
@@ -127,7 +129,7 @@ def warm_start(config: WarmStartConfig, stop_after: int | None = None) -> WarmSt
         heads=config.heads,
         context=config.context,
         positions=config.positions,
-        previous_token_head=config.previous_token_head,
+        previous_token_heads=config.previous_token_heads,
     )
     decay = [p for p in model.parameters() if p.ndim > 1]
     plain = [p for p in model.parameters() if p.ndim <= 1]
@@ -180,7 +182,10 @@ def learn_to_copy(model: PreTrainedModel, vocabulary: int, config: WarmStartConf
         for group in optimizer.param_groups:
             group["lr"] = 2e-3 * min(1.0, (step + 1) / 50)
         length = rng.randint(4, COPIED)
-        passage = torch.randint(vocabulary, (COPY_BATCH, length), generator=generator)
+        repeats = config.copy_repeats and step % 2 == 1
+        passage = torch.randint(vocabulary, (COPY_BATCH, max(3, length // 3) if repeats else length), generator=generator)
+        if repeats:
+            passage = passage.gather(1, torch.randint(passage.shape[1], (COPY_BATCH, length), generator=generator))
         ids = passage.repeat(1, max(2, 2 * COPIED // length))
         hidden = model.base_model(input_ids=ids).last_hidden_state[:, length:-1]
         loss = F.cross_entropy(model.lm_head(hidden).flatten(0, 1), ids[:, length + 1 :].flatten())
@@ -200,10 +205,14 @@ def _check(config: WarmStartConfig) -> None:
         raise ValueError(f"--answers takes one or more whole numbers of at least 1, not {config.answers}")
     if not 0 <= config.prompt_weight <= 10:
         raise ValueError(f"--prompt-weight must be from 0 to 10, not {config.prompt_weight}")
-    if config.previous_token_head and config.positions != "rotary":
-        raise ValueError("--previous-token-head needs --positions rotary")
+    if not 0 <= config.previous_token_heads <= config.heads:
+        raise ValueError(f"--previous-token-heads must be from 0 to --heads, not {config.previous_token_heads}")
+    if config.previous_token_heads and config.positions != "rotary":
+        raise ValueError("--previous-token-heads needs --positions rotary")
     if config.copy_steps < 0:
         raise ValueError(f"--copy-steps must be at least 0, not {config.copy_steps}")
+    if config.copy_repeats and not config.copy_steps:
+        raise ValueError("--copy-repeats needs --copy-steps")
     if config.width % config.heads:
         raise ValueError(f"--width must be a multiple of --heads: {config.width} is none of {config.heads}")
 

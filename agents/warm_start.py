@@ -183,9 +183,10 @@ def learn_to_copy(model: PreTrainedModel, vocabulary: int, config: WarmStartConf
             group["lr"] = 2e-3 * min(1.0, (step + 1) / 50)
         length = rng.randint(4, COPIED)
         repeats = config.copy_repeats and step % 2 == 1
-        passage = torch.randint(vocabulary, (COPY_BATCH, max(3, length // 3) if repeats else length), generator=generator)
+        symbols = max(3, length // 3) if repeats else length
+        passage = torch.randint(vocabulary, (COPY_BATCH, symbols), generator=generator)
         if repeats:
-            passage = passage.gather(1, torch.randint(passage.shape[1], (COPY_BATCH, length), generator=generator))
+            passage = passage.gather(1, torch.randint(symbols, (COPY_BATCH, length), generator=generator))
         ids = passage.repeat(1, max(2, 2 * COPIED // length))
         hidden = model.base_model(input_ids=ids).last_hidden_state[:, length:-1]
         loss = F.cross_entropy(model.lm_head(hidden).flatten(0, 1), ids[:, length + 1 :].flatten())

@@ -88,6 +88,12 @@ def test_a_truncated_response_loses_only_answers_that_are_not_complete(answers: 
         ("<route_\uff11>UP</route_\uff11>", [None, None]),  # a fullwidth digit
         ("<route_\u0661>UP</route_\u0661>", [None, None]),  # an Arabic one
         ("<route_1\u00a0>UP</route_1>", [None, None]),  # no space of ASCII
+        ("<think><route_1>UP</route_1></think><route_1>LEFT</route_1>", ["LEFT", None]),  # a draft in the thought
+        ("<think><route_1>UP</route_1>", [None, None]),  # cut off while thinking
+        ("<route_1>UP</route_1></think><route_1>LEFT</route_1>", ["LEFT", None]),  # the thought began in the prompt
+        ("<route_1></think><route_1>LEFT</route_1>", ["LEFT", None]),
+        ("<route_1><think>a</think>UP</route_1>", ["<think>a</think>UP", None]),  # an answer's own thought
+        ("<route_1>UP</route_1><think><route_2>A</route_2></think><route_2>B</route_2>", ["UP", "B"]),
         ("", [None, None]),
     ],
 )
@@ -118,7 +124,10 @@ def test_elements_come_in_order_with_their_numbers() -> None:
     assert list(elements(text, "a", numbered=True)) == [("2", "x"), ("1", "y"), ("2", "z")]
 
 
-@pytest.mark.parametrize("piece", ["<", "<route_1>", "<" + " " * 50, "</route_", "<route_" + "1" * 50, "<route_1"])
+@pytest.mark.parametrize(
+    "piece",
+    ["<", "<route_1>", "<" + " " * 50, "</route_", "<route_" + "1" * 50, "<route_1", "<think></think>", "</think>"],
+)
 def test_splitting_hostile_text_ends(piece: str) -> None:
     # A megabyte and more: a search that is quadratic in the text would not come back from this.
     text = piece * ((1 << 20) // len(piece))

@@ -3,7 +3,7 @@
 m = 1 uses the task's own format. m > 1 uses numbered elements, `<TAG_1> ... </TAG_1>` to `<TAG_m>`, with the tag chosen
 by the task. An element is an opening tag followed by its own closing tag with no other tag of the same family between
 them, so a truncated last answer, an unclosed one, and one that swallows another do not count. Everything outside the
-elements is reasoning and is never scored.
+elements is reasoning and is never scored, nor is an element inside `<think>`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
+from heapq import merge
 from numbers import Integral
 from typing import Any, Protocol
 
@@ -67,6 +68,34 @@ def without_reasoning(text: str) -> str:
     return "".join(kept)
 
 
+def elements_outside_reasoning(text: str, tag: str) -> list[tuple[str, str]]:
+    """(number, content) of the complete `<tag_number>` elements that stand in no `<think>` element. Linear in `text`.
+
+    As in `without_reasoning`, an unclosed thought hides what follows, and a closing tag alone what stands before it. A
+    thought inside an element belongs to that answer and is left to the task.
+    """
+    think = _tag_pattern("think", False)
+    if think.search(text) is None:
+        return list(elements(text, tag, numbered=True))
+    found: list[tuple[str, str]] = []
+    opened: tuple[str, int] | None = None
+    thinking = False
+    tags = merge(_tag_pattern(tag, True).finditer(text), think.finditer(text), key=re.Match.start)
+    for match in tags:
+        closing = bool(match.group(1))
+        if match.re is think:
+            if opened is None:
+                if closing and not thinking:
+                    found.clear()
+                thinking = not closing
+        elif not thinking:
+            number = match.group(2).lstrip("0")
+            if closing and opened is not None and opened[0] == number:
+                found.append((number, text[opened[1] : match.start()]))
+            opened = None if closing else (number, match.end())
+    return found
+
+
 class Answerable(Protocol):
     """The part of a task that splitting needs."""
 
@@ -81,13 +110,14 @@ class Answerable(Protocol):
 def split_response(task: Answerable, response: str, num_answers: int) -> list[str | None]:
     """The `num_answers` answers in a response, None where one is absent.
 
-    m = 1: what `task.extract` finds. m > 1: the first complete element of each number from 1 to m that holds an answer
-    (`task.is_answer`). An answer whose normal form equals an earlier one's is absent: the same answer counts once.
+    m = 1: what `task.extract` finds. m > 1: the first complete element of each number from 1 to m that stands in no
+    reasoning and holds an answer (`task.is_answer`). An answer whose normal form equals an earlier one's is absent: the
+    same answer counts once.
     """
     if num_answers == 1:
         return [task.extract(response)]
     found: list[str | None] = [None] * num_answers
-    for number, content in elements(response, task.answer_tag, numbered=True):
+    for number, content in elements_outside_reasoning(response, task.answer_tag):
         index = int(number or 0) - 1
         if 0 <= index < num_answers and found[index] is None and task.is_answer(content):
             found[index] = content

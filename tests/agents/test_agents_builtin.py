@@ -190,8 +190,10 @@ def test_a_few_problems_without_such_demonstrations_are_skipped(monkeypatch: pyt
         ({"answers": (3, 0)}, "--answers takes one or more whole numbers of at least 1"),
         ({"context": 60}, r"an example, prompt and answers, has \d+ tokens, the context 60; raise --context"),
         ({"width": 30}, "--width must be a multiple of --heads"),
-        ({"previous_token_head": True}, "--previous-token-head needs --positions rotary"),
+        ({"previous_token_heads": 1}, "--previous-token-heads needs --positions rotary"),
+        ({"previous_token_heads": 5, "positions": "rotary"}, "--previous-token-heads must be from 0 to --heads, not 5"),
         ({"copy_steps": -1}, "--copy-steps must be at least 0, not -1"),
+        ({"copy_repeats": True}, "--copy-repeats needs --copy-steps"),
         ({"prompt_weight": -1.0}, "--prompt-weight must be from 0 to 10, not -1.0"),
         ({"env_args": ("colour=5",)}, "vpo/Maze-v0 cannot be made: .*'colour'"),
         ({"env_args": ("size=5", "slack=8")}, "with size 5 and slack 8 both"),
@@ -281,16 +283,17 @@ def test_a_policy_with_rotary_positions_learns_and_loads(tmp_path: Path) -> None
         assert torch.equal(loaded.model(ids).logits, made.model(ids).logits)
 
 
-def test_one_head_of_a_rotary_policy_starts_by_looking_at_the_previous_token(maze_task: Any) -> None:
+def test_heads_of_a_rotary_policy_start_by_looking_one_and_two_tokens_back(maze_task: Any) -> None:
     model = build_model(
-        build_tokenizer(maze_task, samples=40), context=64, positions="rotary", previous_token_head=True
+        build_tokenizer(maze_task, samples=40), context=64, positions="rotary", previous_token_heads=2
     ).eval()
     model.set_attn_implementation("eager")
     ids = torch.randint(200, (3, 40), generator=torch.Generator().manual_seed(0))
     with torch.inference_mode():
         attention = model(ids, output_attentions=True).attentions[0]  # (batch, heads, query, key)
     assert attention[:, 0].diagonal(offset=-1, dim1=-2, dim2=-1).min() > 0.9
-    assert attention[:, 1:].diagonal(offset=-1, dim1=-2, dim2=-1).mean() < 0.3
+    assert attention[:, 1].diagonal(offset=-2, dim1=-2, dim2=-1).min() > 0.9
+    assert attention[:, 2:].diagonal(offset=-1, dim1=-2, dim2=-1).mean() < 0.3
 
 
 def test_a_policy_learns_to_copy_what_it_never_saw() -> None:
@@ -299,6 +302,6 @@ def test_a_policy_learns_to_copy_what_it_never_saw() -> None:
         torch.manual_seed(0)
         tokenizer = build_tokenizer(MazeTask(size=5, slack=4, num_problems=100), samples=60)
         model = build_model(tokenizer, width=64, heads=2, layers=2, context=96, positions="rotary",
-                            previous_token_head=True)  # fmt: skip
+                            previous_token_heads=1)  # fmt: skip
         losses = learn_to_copy(model, 64, WarmStartConfig(copy_steps=250, context=96))
     assert sum(losses[-20:]) / 20 < 0.92 * math.log(64)

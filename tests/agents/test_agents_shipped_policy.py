@@ -66,7 +66,7 @@ def test_it_answers_well_and_has_something_left_to_learn(env: str, num_answers: 
     assert low < scalars.mean() < high
     assert rollouts.answered.numpy().mean() > 0.85
     completions = [c for group in rollouts.completions for c in group]
-    assert np.mean([c.finish_reason == "stop" for c in completions]) > 0.98
+    assert np.mean([c.finish_reason == "stop" for c in completions]) > 0.95
 
 
 @pytest.mark.parametrize("env", QUALITY)

@@ -105,7 +105,7 @@ LAPTOP: dict[str, Laptop] = {
     ),
     "vpo/EUREQA-v0": Laptop(("countries=48", "num_problems=4000"), max_tokens=96),
     "vpo/ToolRL-v0": Laptop(("tools=3", "calls=1", "parameters=2", "things=6", "num_problems=4000"), max_tokens=96),
-    "vpo/Code-v0": Laptop(("problems=rules", "num_problems=4000"), max_tokens=144),
+    "vpo/Code-v0": Laptop(("problems=rules", "num_problems=4000"), steps=150, max_tokens=144),
 }
 
 

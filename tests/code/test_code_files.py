@@ -247,6 +247,7 @@ def with_cases(*cases: Any, row: Any = stdin_row) -> dict[str, Any]:
     return row(private_test_cases=json.dumps(list(cases)))
 
 
+DEEP = "[" * 70 + "]" * 70
 PRIVATE = "problem abc001_a: field 'private_test_cases"
 
 
@@ -281,6 +282,14 @@ PRIVATE = "problem abc001_a: field 'private_test_cases"
         (with_cases(call_case(1) | {"output": ""}, row=call_row), "private_test_cases[0].output' is empty"),
         (with_cases(call_case(1) | {"input": "[1, 2"}, row=call_row), "private_test_cases[0].input' is no valid JSON"),
         (with_cases(call_case(1) | {"input": "9" * 5000}, row=call_row), "input' is no valid JSON"),
+        (
+            with_cases(call_case(1) | {"input": DEEP}, row=call_row),
+            "private_test_cases[0].input' is no test: CallTest: arg",
+        ),
+        (
+            with_cases(call_case(1) | {"output": DEEP}, row=call_row),
+            "private_test_cases[0].output' is no test: CallTest: exp",
+        ),
         ({"grid": "S . E", "max_steps": 5}, "a row of neither format; it is LiveCodeBench's {"),
         ([1], "a row must be an object, got a list"),
         ('{"question_id": ', "not a line of JSON in UTF-8"),

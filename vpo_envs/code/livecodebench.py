@@ -60,11 +60,12 @@ def _problem(record: Record) -> CodeProblem:
     if len(kinds) > 1:
         raise record.error("public_test_cases", "and private ones have both testtypes, stdin and functional")
     functional = kinds == {"functional"}
-    sized = [(_size(case), _call_test(case) if functional else _stdin_test(case)) for case in cases]
+    sized = [(_size(case), (case, _call(case) if functional else _stdin_test(case))) for case in cases]
     try:
-        tests: Any = keep_smallest(sized)
+        kept = keep_smallest(sized)
     except ValueError as error:
         raise record.error("private_test_cases", str(error)) from None
+    tests: Any = tuple(_call_test(case, test) if functional else test for case, test in kept)
     title = record.text("question_title", empty=True) if record.has("question_title") else ""
     content = record.text("question_content")
     return CodeProblem(
@@ -100,10 +101,17 @@ def _stdin_test(case: Record) -> StdinTest:
     return StdinTest(case.text("input", empty=True), case.text("output", empty=True))
 
 
-def _call_test(case: Record) -> CallTest:
-    """One argument a line, and the result, each as JSON."""
+def _call(case: Record) -> tuple[tuple[Any, ...], Any]:
+    """Arguments, one a line, and the result, each as JSON."""
     lines = [line for line in case.text("input", empty=True).split("\n") if line.strip()]
-    return CallTest(tuple(_values(case, "input", lines)), _values(case, "output", [case.text("output")])[0])
+    return tuple(_values(case, "input", lines)), _values(case, "output", [case.text("output")])[0]
+
+
+def _call_test(case: Record, call: Any) -> CallTest:
+    try:
+        return CallTest(*call)
+    except ValueError as error:
+        raise case.error("input" if "arguments" in str(error) else "output", f"is no test: {error}") from None
 
 
 def _values(case: Record, field: str, texts: Sequence[str]) -> list[Any]:

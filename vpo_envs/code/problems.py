@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from vpo_envs.code.sandbox import CallTest, Check, StdinTest
+from vpo_envs.code.sandbox import CallTest, Check, StdinTest, check_tolerance
 
 MAX_TESTS = 16
 """Objectives of the environment. Of a problem with more tests the smallest ones are kept."""
@@ -28,7 +28,7 @@ class CodeProblem:
     starter_code: str = ""
     """The first lines of a program, which are shown."""
     tolerance: float | None = None
-    """By how much a number may differ; None for not at all."""
+    """By how much a number with a fraction may differ, above 0 and below 1; None for not at all."""
     date: str = ""
     """When the problem was published, "2024-08-10"; empty if that is not known."""
     reference: str = ""
@@ -39,6 +39,9 @@ class CodeProblem:
     """Code that runs before every program: imports, or the beginning of the function that is to be completed."""
     dropped_tests: int = field(default=0, compare=False)
     """How many tests of the data set were left out, because they are too many or too large."""
+
+    def __post_init__(self) -> None:
+        check_tolerance(f"problem {self.name}: tolerance", self.tolerance)
 
     @property
     def num_tests(self) -> int:

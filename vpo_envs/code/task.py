@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from functools import partial
+from os import PathLike
 from random import Random
 from typing import Any, Literal
 
@@ -16,7 +17,7 @@ from vpo_envs.code.answer_text import complete_program, fenced, find_program, sa
 from vpo_envs.code.bank import bank_problems
 from vpo_envs.code.data_sets import load_code_problems
 from vpo_envs.code.problems import MAX_TESTS, CodeProblem
-from vpo_envs.code.sandbox import Job, Limits, Sandbox, Verdict
+from vpo_envs.code.sandbox import Job, Limits, Sandbox, Verdict, check_tolerance
 from vpo_envs.problem_lists import GeneratedProblems, check_index, check_whole
 from vpo_envs.task import Message, Objective, Split, Task
 
@@ -63,9 +64,11 @@ class CodeTask(Task[CodeProblem]):
       testing.
     * `cases` (1 to 3, default 2), `numbers` (10 to 50, default 20), `tests` (4 to 16, default 8), `is_open` (default
       True): of generated rules, see `vpo_envs.code.rules.rule_problem`.
-    * `time_limit`: seconds of processor time for one test, default 6. `memory_mb`: memory of a program, default 512.
+    * `time_limit`: seconds of processor time for one test, default 6, at most 3600. `memory_mb`: memory of a program,
+      16 to 1,048,576, default 512.
     * `workers`: processes that run programs, default one for each core.
-    * `tolerance`: by how much a number may differ, where the problem does not say; default not at all.
+    * `tolerance`: by how much a number with a fraction may differ (above 0, below 1), where the problem does not say;
+      default not at all.
     * `unsafe`: run programs also where the sandbox cannot protect this machine from them.
 
     ## Version History
@@ -94,18 +97,37 @@ class CodeTask(Task[CodeProblem]):
         tolerance: float | None = None,
         unsafe: bool = False,
     ) -> None:
+        if data is not None and not (data and isinstance(data, str | PathLike)):
+            raise ValueError(f"Code: data must be None, a path or 'hub', not {data!r}")
         super().__init__(split, data)
+        for name, flag in (("skip_bad_rows", skip_bad_rows), ("is_open", is_open), ("unsafe", unsafe)):
+            if not isinstance(flag, bool):
+                raise ValueError(f"Code: {name} must be True or False, not {flag!r}")
         if problems not in ("bank", "rules"):
             raise ValueError(f"Code: problems must be 'bank' or 'rules', not {problems!r}")
         if num_problems is not None:
             check_whole("Code: num_problems", num_problems, 1)
         if workers is not None:
             check_whole("Code: workers", workers, 1)
-        check_whole("Code: memory_mb", memory_mb, 16)
-        self.limits = Limits(seconds=_check_positive("time_limit", time_limit), memory_mb=memory_mb)
-        self.tolerance = None if tolerance is None else _check_positive("tolerance", tolerance)
-        self.workers, self.unsafe = workers, unsafe
+        check_whole("Code: memory_mb", memory_mb, 16, 1 << 20)
+        if isinstance(time_limit, bool) or not isinstance(time_limit, int | float) or not 1e-3 <= time_limit <= 3600:
+            raise ValueError(f"Code: time_limit must be a number from 0.001 to 3600, not {time_limit!r}")
+        check_tolerance("Code: tolerance", tolerance)
+        self.limits = Limits(seconds=float(time_limit), memory_mb=memory_mb)
+        self.tolerance, self.workers, self.unsafe = tolerance, workers, unsafe
         self.generates = data is None and problems == "rules"
+        of_rules: dict[str, tuple[Any, Any]] = {
+            "cases": (cases, 2),
+            "numbers": (numbers, 20),
+            "tests": (tests, 8),
+            "is_open": (is_open, True),
+        }
+        if data is not None:
+            of_rules["problems"] = (problems, "bank")
+        for name, (value, default) in of_rules.items():
+            if not self.generates and value != default:
+                source = "data" if data is not None else "problems='bank'"
+                raise ValueError(f"Code: {name}={value!r} is for generated rules (problems='rules'), not for {source}")
         self._problems: Sequence[CodeProblem]
         if self.generates:
             length = num_problems or (1000 if split == "train" else 100)
@@ -254,9 +276,3 @@ class CodeTask(Task[CodeProblem]):
 
 def _generate(split: Split, cases: int, numbers: int, tests: int, is_open: bool, index: int) -> CodeProblem:
     return rules.rule_problem(split, index, cases, numbers, tests, is_open)
-
-
-def _check_positive(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
-        raise ValueError(f"Code: {name} must be a positive number, not {value!r}")
-    return float(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,82 @@ def test_the_time_of_all_calls_is_bounded(sandbox: Sandbox) -> None:
     assert verdicts(sandbox, program, source) == [TIME]
 
 
+BURN = "import os, time\ndef burn(s):\n end = time.process_time() + s\n while time.process_time() < end: pass\n"
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        BURN + "def f(x): burn(0.05); os._exit(0)",
+        BURN + "burn(0.05)\ndef f(x): os._exit(0)",
+        "import os, time\ndef f(x): time.sleep(0.2); os._exit(0)",
+        "import time\ndef f(x): time.sleep(0.2)",
+    ],
+    ids=["calls that exit", "definitions", "sleep before an exit", "sleep"],
+)
+def test_time_is_bounded_however_it_is_spent(sandbox: Sandbox, program: str) -> None:
+    source = "def check(c):\n    for i in range(10**9):\n        try:\n            c(i)\n        except Exception:\n"
+    began = time.monotonic()
+    assert verdicts(sandbox, program, source + "            pass\n    assert c(0)") == [TIME]
+    assert time.monotonic() - began < 6  # two times 0.3 s of processor time, three times that on the clock
+
+
+@pytest.mark.parametrize(("size", "expected"), [(20, PASS), (40, Verdict.MEMORY)])
+def test_garbage_of_earlier_calls_fails_no_program(sandbox: Sandbox, size: int, expected: Verdict) -> None:
+    program = f"kept = []\ndef f(x):\n kept.append(bytearray({size} << 20))\n return x"
+    check = make_check("", "def check(c):\n    assert all(c(x) == x for x in range(5))")
+    limits = Limits(seconds=1, memory_mb=32)
+    assert [r.verdict for r in sandbox.run(program, check, limits, entry_point="f")] == [expected]
+
+
+def test_threads_that_go_on_between_calls_end_the_program_and_are_no_fault_of_the_check(sandbox: Sandbox) -> None:
+    program = "import threading\ndef spin():\n while True: pass\ndef f(x): return x\n"
+    program += "for _ in range(4): threading.Thread(target=spin, daemon=True).start()"
+    slow = "def check(c):\n    end = time.monotonic() + 1\n    while time.monotonic() < end: pass\n    assert c(1)"
+    assert verdicts(sandbox, program, slow, "import time") == [TIME]
+    assert verdicts(sandbox, "def f(x): return x", slow, "import time") == [PASS]
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        ("def f(x): return x < 3", PASS),
+        ("def f(x): raise StopIteration", RUNTIME),  # the loop of `map` must not end early
+        ("def f(x): raise StopAsyncIteration", RUNTIME),
+        ("import sys\ndef f(x): sys.exit()", RUNTIME),
+    ],
+)
+def test_an_exception_cannot_end_a_loop_of_the_check(sandbox: Sandbox, program: str, expected: Verdict) -> None:
+    assert verdicts(sandbox, program, "def check(c):\n    assert all(map(c, range(3)))") == [expected]
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        ("def f(): raise ValueError", PASS),
+        ("def f(): return 1", WRONG),
+        ("import os\ndef f(): os._exit(0)", RUNTIME),
+        ("import sys\ndef f(): sys.exit()", RUNTIME),
+        ("def f():\n while True: pass", TIME),
+        ("def f(): return bytearray(1 << 40)", Verdict.MEMORY),
+        ("def f(): return 'x' * (20 << 20)", Verdict.OUTPUT),
+    ],
+)
+def test_an_expected_exception_has_to_be_raised(sandbox: Sandbox, program: str, expected: Verdict) -> None:
+    source = (
+        "def check(c):\n    try:\n        c()\n        failed = False\n    except Exception:\n        failed = True\n"
+    )
+    assert verdicts(sandbox, program, source + "    assert failed\n    assert True") == [expected, PASS]
+
+
+def test_a_check_that_never_calls_the_program_is_an_error_unless_the_program_cannot_run(sandbox: Sandbox) -> None:
+    source = "def check(c):\n    if False: c()\n    assert True"
+    with pytest.raises(SandboxError, match="without having called the program's f"):
+        verdicts(sandbox, "def f(): pass", source)
+    assert verdicts(sandbox, "1 / 0", source) == [RUNTIME]
+    assert verdicts(sandbox, "def", source) == [Verdict.COMPILE]
+
+
 @pytest.mark.parametrize(
     ("setup", "source", "message"),
     [
@@ -149,6 +226,8 @@ def test_the_time_of_all_calls_is_bounded(sandbox: Sandbox) -> None:
         ("def", "def check(c): assert c", "setup does not parse"),
         ("", "def check(c):\n  assert c\n  break", "does not parse"),
         ("", "def check(c): assert '\0'", "does not parse"),
+        ("", "def check(c): assert True", "never uses its parameter"),
+        ("", "def check(c): assert c\ndef check(candidate): assert c", "never uses its parameter"),
     ],
 )
 def test_code_that_is_no_check(setup: str, source: str, message: str) -> None:

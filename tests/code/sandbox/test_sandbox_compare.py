@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vpo_envs.code.sandbox.compare import Malformed, decimal_value, parse_result, same_output, same_result
+from vpo_envs.code.sandbox.compare import Malformed, decimal_value, may_be_equal, parse_result, same_output, same_result
 from vpo_envs.code.sandbox.inside.values import Opaque, TooLarge, decode, encode
 
 
@@ -66,11 +66,22 @@ def test_printed_texts(output: str, expected: str, same: bool) -> None:
 
 def test_printed_numbers_with_a_tolerance() -> None:
     assert same_output("0.30000000000000004", "0.3", 1e-9)
-    assert same_output("1000001", "1000000", 1e-5)
+    assert same_output("1000001", "1000000.0", 1e-5)
+    assert same_output("1000001", "1e6", 1e-5)
     assert not same_output("0.31", "0.3", 1e-9)
-    assert not same_output("x", "0.3", 1e9)
-    assert not same_output("nan", "0.3", 1e9)
-    assert not same_output("1e999", "0.3", 1e-9)
+    for ours, theirs in (("1000001", "1000000"), ("1000000.5", "1000000"), ("-1000001", "-1000000"), ("x", "0.3")):
+        assert not same_output(ours, theirs, 1e-5)  # whole numbers count exactly
+    for ours, theirs in (("nan", "0.3"), ("1e999", "0.3"), ("1e999", "2e999"), ("0.3", "1e999"), ("inf", "1e999")):
+        assert not same_output(ours, theirs, 0.9)
+
+
+def test_results_with_a_tolerance() -> None:
+    inf = math.inf
+    assert same_result(0.1 + 0.2, 0.3, 1e-9)
+    assert same_result([1000001], [1e6], 1e-5)
+    for result, expected in ((1000001, 1000000), (1000000.5, 1000000), (10**400, 1e300), (inf, 1e308), (1e308, inf)):
+        assert not same_result(result, expected, 1e-5)
+    assert same_result(inf, inf, 1e-5)
 
 
 @given(st.from_regex(r"[+-]?[0-9]{0,4}(\.[0-9]{0,4})?([eE][+-]?[0-9]{1,2})?", fullmatch=True), st.integers(-50, 50))
@@ -172,12 +183,47 @@ def test_what_no_harness_sends_is_malformed(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["{}", '{"i":5}', '{"i":"z"}', '{"t":5}', '{"s":5}', '{"d":5}', '{"q":[]}', '{"t":[1],"s":[1]}', '{"s":[[1]]}'],
+    [
+        '{"s":[{"i":"zz"}]}',
+        '{"s":[NaN]}',
+        '{"s":[{"t":[NaN]}]}',
+        '{"s":[{"t":[{"i":"zz"}]}]}',
+        "{}",
+        '{"i":5}',
+        '{"i":"z"}',
+        '{"t":5}',
+        '{"s":5}',
+        '{"d":5}',
+        '{"q":[]}',
+        '{"t":[1],"s":[1]}',
+        '{"s":[[1]]}',
+    ],
 )
 def test_claims_with_odd_tags_equal_nothing(text: str) -> None:
     result = parse_result(text.encode())
-    for expected in ([], [1], (1,), {1}, {1: 1}, None, 5, "z", {}, set()):
+    for expected in (
+        [],
+        [1],
+        (1,),
+        {1},
+        {1: 1},
+        None,
+        5,
+        "z",
+        {},
+        set(),
+        {math.nan},
+        {(math.nan,)},
+        {json.loads("NaN")},
+    ):
         assert not same_result(result, expected)
+
+
+@pytest.mark.parametrize("size", [1, 1000, 100_000])
+@pytest.mark.parametrize("unit", [b"[],", b"{},", b"0,"])
+def test_claims_that_would_take_much_memory_are_refused_before_they_are_parsed(unit: bytes, size: int) -> None:
+    assert not may_be_equal(b"[" + 64 * size * unit, encode("x" * size).encode())
+    assert not may_be_equal(b"[" + 64 * size * unit, encode(list(range(size))).encode())
 
 
 def test_colliding_hashes_do_not_slow_the_comparison() -> None:
@@ -217,6 +263,8 @@ def plain_equal(a: Any, b: Any) -> bool:
 @settings(max_examples=1000, deadline=None)
 def test_results_compare_as_python_does(a: Any, b: Any) -> None:
     for result, expected in ((a, b), (a, a), (b, a)):
+        if not may_be_equal(encode(result).encode(), encode(expected).encode()):
+            assert not plain_equal(result, expected)
         top = list(result) if isinstance(result, tuple) else result
         wanted = plain_equal(top, list(expected) if isinstance(expected, tuple) else expected)
         assert same_result(parse_result(encode(result).encode()), expected) is wanted

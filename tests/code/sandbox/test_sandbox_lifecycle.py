@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pickle
+import resource
 import signal
 import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from vpo_envs.code.sandbox import CallTest, Job, Limits, Sandbox, SandboxError, StdinTest, Verdict
+from vpo_envs.code.sandbox import CallTest, Job, Limits, Sandbox, SandboxError, StdinTest, Verdict, make_check
 from vpo_envs.code.sandbox.limits import TestResult
+from vpo_envs.code.sandbox.worker import Worker
 
 ROOT = Path(__file__).parents[3]
 DOUBLE = Job("print(2 * int(input()))", tuple(StdinTest(str(i), str(2 * i)) for i in range(4)))
@@ -53,6 +58,23 @@ def test_a_fork_server_that_is_killed_is_started_again_and_loses_no_job() -> Non
         assert second != first
         os.kill(second, signal.SIGKILL)  # now while it is idle
         assert passed(sandbox.run_batch([DOUBLE]))
+
+
+def test_a_fork_server_that_dies_between_two_programs_costs_no_descriptor(monkeypatch: pytest.MonkeyPatch) -> None:
+    spawn = Worker.spawn
+    with Sandbox(workers=1) as sandbox:
+        assert passed(sandbox.run_batch([DOUBLE]))
+        before = len(os.listdir("/proc/self/fd"))
+
+        def die_first(worker: Worker, *arguments: Any) -> None:
+            monkeypatch.setattr(Worker, "spawn", spawn)
+            os.kill(worker.pid, signal.SIGKILL)
+            os.waitid(os.P_PID, worker.pid, os.WEXITED | os.WNOWAIT)
+            spawn(worker, *arguments)
+
+        monkeypatch.setattr(Worker, "spawn", die_first)
+        assert passed(sandbox.run_batch([DOUBLE]))
+        assert len(os.listdir("/proc/self/fd")) <= before + 1  # a pidfd whose child has not been reported yet
 
 
 def test_a_fork_server_that_always_dies_is_an_error_and_no_score() -> None:
@@ -225,10 +247,55 @@ def test_wrong_jobs_are_refused() -> None:
         Job("", (StdinTest("", ""), CallTest((), 1)))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="entry_point"):
         Job("", (CallTest((), 1),))
+    deep: list[object] = []
+    for _ in range(70):
+        deep = [deep]
+    wide = [[0] * 1_000_000] * 5
+    for value, reason in ((deep, "64 levels"), (wide, "4,000,000 values"), ([object()], "no None, bool")):
+        with pytest.raises(ValueError, match=f"CallTest: expected cannot be passed on.*{reason}"):
+            CallTest((), value)
+        with pytest.raises(ValueError, match=f"CallTest: arguments cannot be passed on.*{reason}"):
+            CallTest((value,), 1)
+    assert CallTest((), '{"o": 1}').expected == '{"o": 1}'
+    for tolerance in (0, 1, -1e-6, float("nan"), True, "1e-6"):
+        with pytest.raises(ValueError, match="Job: tolerance must be None or a number above 0 and below 1"):
+            Job("", (), tolerance=tolerance)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="workers"):
         Sandbox(workers=0)
     with pytest.raises(ValueError, match="seconds"):
         Limits(seconds=0)
+
+
+def test_a_claim_takes_little_memory_of_the_supervisor(sandbox: Sandbox) -> None:
+    program = "def f(): return [[]] * 1_000_000"  # 3 MB of text, 64 MB as lists
+    tracemalloc.start()
+    (result,) = sandbox.run(program, [CallTest((), 60_000 * "x")], entry_point="f")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert result.verdict is Verdict.WRONG
+    assert peak < 30 << 20
+
+
+def test_where_descriptors_run_out_none_is_lost() -> None:
+    check = make_check("", "def check(c): assert c() == 1")
+    jobs = [DOUBLE, Job("def f(): return 1", check, "f")]
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    sandbox = Sandbox(workers=1)
+    before = len(os.listdir("/proc/self/fd"))
+    for more in range(14):
+        for job in jobs:
+            sandbox.report()
+            spare = os.dup(0)  # the lowest number that is free
+            os.close(spare)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (spare + more, hard))
+            try:
+                passed(sandbox.run_batch([job]))
+            except OSError as error:
+                assert error.errno == errno.EMFILE  # noqa: PT017 (more descriptors are enough)
+            finally:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+            sandbox.close()
+            assert len(os.listdir("/proc/self/fd")) == before
 
 
 def test_the_descriptors_of_the_supervisor_do_not_grow() -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sandbox_helpers import NOBODY, copy_for_others, interpreter_for, is_unharmed
+from sandbox_helpers import CROWD, EVERYTHING, is_unharmed, run_as_nobody
 from sandbox_programs import AFTER, HONEST, HOSTILE, PASS, Program
 
 from vpo_envs.code.sandbox import Sandbox
@@ -61,20 +60,15 @@ def test_no_hostile_program_is_meant_to_pass() -> None:
 
 @pytest.mark.skipif(os.getuid() != 0, reason="the tests above have run as an ordinary user")
 def test_the_same_for_an_ordinary_user(victim: str) -> None:
-    if (python := interpreter_for(NOBODY)) is None:
-        pytest.skip("no Python 3.11 or newer that another user could start")
     with tempfile.TemporaryDirectory() as folder:
-        script = copy_for_others(Path(folder))
-        run = subprocess.run(
-            [python, str(script), victim],
-            user=NOBODY,
-            group=NOBODY,
-            extra_groups=[],
-            cwd="/",
-            capture_output=True,
-            text=True,
-        )
-    assert run.returncode == 0, run.stderr
+        run = run_as_nobody(Path(folder), EVERYTHING, victim)
     assert "FAULT" not in run.stdout
     assert f"programs: {len(HONEST)} {len(HOSTILE)}" in run.stdout
     assert is_unharmed(victim)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs a user who has no other processes")
+def test_where_the_threads_of_one_program_leave_no_room_no_score_is_lost() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        run = run_as_nobody(Path(folder), CROWD)
+    assert run.stdout.splitlines() == ["['time limit']", "['runtime error']", "['runtime error']"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vpo_envs.code.sandbox import CallTest, Limits, Sandbox, StdinTest, Verdict
+from vpo_envs.code.sandbox.child_process import ChildProcess
 
 PASS, WRONG, TIME, MEMORY = Verdict.PASS, Verdict.WRONG, Verdict.TIME, Verdict.MEMORY
 OUTPUT, RUNTIME, COMPILE = Verdict.OUTPUT, Verdict.RUNTIME, Verdict.COMPILE
@@ -63,6 +64,41 @@ def test_the_memory_limit_is_what_it_says(sandbox: Sandbox) -> None:
     program = "x = bytearray(%d << 20)\nprint(input())"
     assert verdicts(sandbox, program % 90, Limits(memory_mb=128)) == [PASS] * 5
     assert verdicts(sandbox, program % 140, Limits(memory_mb=128)) == [MEMORY] * 5
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        ("import math\nmath.kept = [bytearray(50 << 20), *getattr(math, 'kept', [])]\nprint(input())", PASS),
+        ("x = bytearray(140 << 20)\nprint(input())", MEMORY),
+        ("import math\nbytearray(getattr(math, 'n', 0) << 40)\nmath.n = 1\nprint(input())", PASS),
+    ],
+    ids=["what earlier tests kept", "too much each time", "an error only in a used child"],
+)
+def test_garbage_of_earlier_tests_fails_no_program(sandbox: Sandbox, program: str, expected: Verdict) -> None:
+    assert verdicts(sandbox, program) == [expected] * 5
+
+
+def test_a_large_stack_is_no_memory_for_the_next_test(sandbox: Sandbox) -> None:
+    program = "import threading\nx = bytearray(%d << 20)\nprint(input())\nthreading.stack_size(256 << 20)"
+    assert verdicts(sandbox, program % 90) == [PASS] * 5
+    assert verdicts(sandbox, program % 140) == [MEMORY] * 5
+
+
+@pytest.mark.parametrize(
+    ("end", "verdict"),
+    [("import os; os._exit(0)", RUNTIME), ("while True: pass", TIME), ("import os; os.abort()", RUNTIME)],
+)
+def test_functions_that_cannot_be_defined_are_tried_once(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, end: str, verdict: Verdict
+) -> None:
+    children = []
+    start = ChildProcess.start
+    monkeypatch.setattr(ChildProcess, "start", lambda child: (children.append(child), start(child))[1])
+    tests = [CallTest((i,), i) for i in range(5)]
+    results = sandbox.run(f"def f(i): return i\n{end}", tests, LIMITS, entry_point="f")
+    assert [r.verdict for r in results] == [verdict] * 5
+    assert len(children) == 1
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from vpo_envs.code.sandbox.limits import (
     StdinTest,
     TestResult,
     Verdict,
+    check_tolerance,
 )
 from vpo_envs.code.sandbox.report import Report
 from vpo_envs.code.sandbox.supervisor import Sandbox
@@ -25,5 +26,6 @@ __all__ = [
     "StdinTest",
     "TestResult",
     "Verdict",
+    "check_tolerance",
     "make_check",
 ]

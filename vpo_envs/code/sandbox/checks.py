@@ -17,7 +17,7 @@ def make_check(setup: str, source: str, most: int = 16) -> Check:
     the candidate.
 
     Raises:
-        ValueError: the code does not parse, does not define `check`, or has no assert statement.
+        ValueError: the code does not parse, has no assert statement, or no `check` that uses its parameter.
     """
     trees = []
     for name, code in (("setup", setup), ("check code", source)):
@@ -27,12 +27,17 @@ def make_check(setup: str, source: str, most: int = 16) -> Check:
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise ValueError(f"the {name} does not parse: {error}") from error
     tree = trees[1]
-    if not any(isinstance(node, ast.FunctionDef) and node.name == "check" for node in tree.body):
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "check"]
+    if not functions:
         raise ValueError("the check code does not define check(candidate) at its top level")
+    parameters = {node.arg for node in ast.walk(functions[-1].args) if isinstance(node, ast.arg)}
+    is_used = any(isinstance(node, ast.Name) and node.id in parameters for node in ast.walk(functions[-1]))
     rewrite = _Reports(most)
     rewritten = ast.fix_missing_locations(rewrite.visit(tree))
     if not rewrite.found:
         raise ValueError("the check code has no assert statement")
+    if not is_used:
+        raise ValueError("check never uses its parameter, so that every program would pass it")
     return Check(setup, ast.unparse(rewritten), min(rewrite.found, most))
 
 

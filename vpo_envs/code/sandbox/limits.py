@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from vpo_envs.code.sandbox.inside.values import encode_plain
+
 STDERR_TAIL = 1000  # characters
 
 
@@ -56,11 +58,19 @@ class StdinTest:
 class CallTest:
     """The entry point called with `arguments` must return `expected`.
 
-    Both hold None, bool, int, float, str, and list, tuple, dict and set of these.
+    Both hold None, bool, int, float, str, and list, tuple, dict and set of these, up to 64 levels deep. ValueError for
+    anything else.
     """
 
     arguments: tuple[Any, ...]
     expected: Any
+
+    def __post_init__(self) -> None:
+        for name, value in (("arguments", self.arguments), ("expected", self.expected)):
+            try:
+                encode_plain(value)
+            except ValueError as error:
+                raise ValueError(f"CallTest: {name} cannot be passed on: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -87,7 +97,8 @@ class Job:
     entry_point: str | None = None
     """The function, or method of a class `Solution`, that call tests and checks call."""
     tolerance: float | None = None
-    """If given, numbers with a fraction may differ by so much, relatively or absolutely."""
+    """If given, from 0 to 1: where the expected number has a fraction, it may differ by so much, relatively or
+    absolutely."""
 
     @property
     def num_tests(self) -> int:
@@ -104,6 +115,14 @@ class Job:
                 raise TypeError(f"Job: tests must be all StdinTest or all CallTest, not {sorted(map(str, kinds))}")
         if CallTest in kinds and not self.entry_point:
             raise ValueError("Job: call tests and checks need an entry_point")
+        check_tolerance("Job: tolerance", self.tolerance)
+
+
+def check_tolerance(name: str, value: Any) -> None:
+    """Raise ValueError unless it is None, or a number above 0 and below 1, for then a difference is no equality."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if value is not None and not (is_number and 0 < value < 1):
+        raise ValueError(f"{name} must be None or a number above 0 and below 1, not {value!r}")
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ _FLAGS = ("-s", "-P", "-S", "-B", "-X", "utf8")  # -I, but for the one variable 
 _ENVIRONMENT = {"PYTHONHASHSEED": "0"}  # sets are printed in the same order each time
 _RAISE_STACK = (
     "import os, resource as r, sys; s = int(sys.argv[1]); h = r.getrlimit(r.RLIMIT_STACK)[1]; "
-    "s = s if h == r.RLIM_INFINITY else min(s, h); r.setrlimit(r.RLIMIT_STACK, (s, s)); "
+    "s = s if h == r.RLIM_INFINITY else min(s, h); r.setrlimit(r.RLIMIT_STACK, (s, h)); "
     "os.execve(sys.argv[2], sys.argv[2:], dict(os.environ))"
 )
 _SERVE = (  # modules must not ask to be run after a fork: there are no threads, and it would cost 0.4 ms each time
@@ -46,6 +46,7 @@ class Reply(NamedTuple):
     kind: int
     token: int
     value: int
+    seconds: float
     pidfd: int | None
 
 
@@ -133,8 +134,8 @@ class Worker:
             raise WorkerDied from error
         if len(message) != REPLY.size:
             raise WorkerDied
-        kind, token, value = REPLY.unpack(message)
-        return Reply(kind, token, value, descriptors[0] if descriptors else None)
+        kind, token, value, microseconds = REPLY.unpack(message)
+        return Reply(kind, token, value, microseconds / 1e6, descriptors[0] if descriptors else None)
 
     def close(self) -> None:
         """End the fork server and with it its children."""

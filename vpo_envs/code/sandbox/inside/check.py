@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from .child import Channel
 
 globals()["__builtins__"] = dict(vars(builtins))
+_ENDS = (StopIteration, StopAsyncIteration)  # they would end the check's own loops, such as all(map(candidate, ...))
+EXCEPTIONS = {
+    name: kind
+    for name, kind in vars(builtins).items()
+    if isinstance(kind, type) and issubclass(kind, Exception) and not issubclass(kind, _ENDS)
+}
+"""What a call may raise in the check. Others arrive as RuntimeError."""
 
 
 def run(channel: Channel, interpreter: Interpreter) -> None:
@@ -30,8 +37,7 @@ def run(channel: Channel, interpreter: Interpreter) -> None:
         if not is_exception:
             return value
         name, message = value
-        kind = getattr(builtins, name, None)
-        raise kind(message) if isinstance(kind, type) and issubclass(kind, Exception) else RuntimeError(message)
+        raise EXCEPTIONS.get(name, RuntimeError)(message)
 
     def report(number: int, truth: bool, last: bool) -> None:
         channel.send(

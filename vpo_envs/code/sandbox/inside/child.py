@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from . import check, frames
-from .interpreter import PROGRAM, Interpreter, count_threads, in_empty_context, show_exception
+from .interpreter import PROGRAM, Interpreter, in_empty_context, show_exception
 from .values import TooLarge, decode, encode
 
 globals()["__builtins__"] = dict(vars(builtins))  # programs may patch the module; the functions below keep this copy
@@ -86,7 +86,7 @@ def run(channel: Channel, interpreter: Interpreter, first: int) -> NoReturn:
     """Run the job from test `first` on. `interpreter`: the state of the fork server."""
     mode = channel.header["mode"]
     interpreter.standard = channel.standard
-    interpreter.keep_builtins(channel.header["program"])
+    interpreter.look_at(channel.header["program"])
     if mode == frames.STDIN:
         _run_printing(channel, interpreter, first)
     elif mode == frames.CALLS:
@@ -126,8 +126,7 @@ def _run_printing(channel: Channel, interpreter: Interpreter, first: int) -> Non
     for i in range(first, len(channel.starts) - 1):
         interpreter.put_back()
         interpreter.open_standard(channel.input(i))
-        module = ModuleType("__main__")
-        _sys.modules["__main__"] = module
+        module = _new_module("__main__")
         kind = _attempt(in_empty_context, _exec, code, module.__dict__)[0]
         ended, left = _attempt(interpreter.end_threads)
         _attempt(interpreter.run_exit_functions)
@@ -135,7 +134,7 @@ def _run_printing(channel: Channel, interpreter: Interpreter, first: int) -> Non
         if not interpreter.flush() and kind == frames.DONE:
             kind = frames.ERROR
         channel.send(ended if kind == frames.DONE else kind, i, interpreter.sizes())
-        if left or count_threads():
+        if left or interpreter.threads_remain():
             _leave(channel, interpreter, i + 1)
 
 
@@ -144,12 +143,13 @@ def _run_printing(channel: Channel, interpreter: Interpreter, first: int) -> Non
 
 def _run_calls(channel: Channel, interpreter: Interpreter, first: int) -> None:
     interpreter = _define(channel, interpreter)
+    channel.send(frames.READY, 0, interpreter.sizes())
     for i in range(first, len(channel.starts) - 1):
         interpreter.put_back()
         arguments = decode(channel.input(i).decode("ascii"))
         _call_and_report(channel, interpreter, i, arguments, {})
         del arguments
-        if count_threads():
+        if interpreter.threads_remain():
             _leave(channel, interpreter, i + 1)
 
 
@@ -167,8 +167,7 @@ def _define(channel: Channel, interpreter: Interpreter) -> Interpreter:
     code = _compiled(channel, interpreter)
     interpreter.put_back()
     interpreter.open_standard(None)
-    module = ModuleType("program")
-    _sys.modules["program"] = module
+    module = _new_module("program")
     kind = _attempt(in_empty_context, _exec, code, module.__dict__)[0]
     if kind == frames.DONE:
         kind = _attempt(_entry_point, module.__dict__, channel.header["entry_point"])[0]
@@ -177,7 +176,7 @@ def _define(channel: Channel, interpreter: Interpreter) -> Interpreter:
         channel.send(frames.SETUP_MEMORY if kind == frames.MEMORY else frames.SETUP_ERROR, 0, interpreter.sizes())
         _exit(0)
     defined = Interpreter()
-    defined.keep_builtins(channel.header["program"])
+    defined.look_at(channel.header["program"])
     defined.standard, defined.files = interpreter.standard, interpreter.files
     return defined
 
@@ -201,10 +200,10 @@ def _call_and_report(channel: Channel, interpreter: Interpreter, i: int, argumen
 
     kind, result = _attempt(in_empty_context, call)
     if kind == frames.DONE and result is None:  # it exited instead of returning
-        kind, result = frames.ERROR, ("SystemExit", "")
+        kind = frames.ERROR
     interpreter.flush()
     payload = _encode_text(result, "ascii") if kind == frames.DONE else b""
-    if kind == frames.ERROR and channel.header["mode"] == frames.SERVE:
+    if kind == frames.ERROR and result is not None and channel.header["mode"] == frames.SERVE:
         payload = _encode_text(encode(result), "ascii")
     channel.send(kind, i, interpreter.sizes(), payload)
 
@@ -221,6 +220,13 @@ def _compiled(channel: Channel, interpreter: Interpreter) -> Any:
         interpreter.flush()
         channel.send(frames.COMPILE_ERROR, 0, interpreter.sizes())
         _exit(0)
+
+
+def _new_module(name: str) -> ModuleType:
+    module = ModuleType(name)
+    module.__dict__.update(__builtins__=builtins, __file__=PROGRAM)  # else its built-in names were the copy above
+    _sys.modules[name] = module
+    return module
 
 
 def _attempt(function: Any, *arguments: Any) -> tuple[int, Any]:

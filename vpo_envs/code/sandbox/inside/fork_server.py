@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import array
 import atexit
+import builtins
 import gc
 import importlib
 import json
@@ -15,14 +16,16 @@ import os
 import posix
 import select
 import signal
+import site
 import socket
 import sys
+import threading
 from typing import Any, NoReturn
 
 from . import child
 from .frames import ENDED, FAILED, REPLY, SPAWN, STARTED
-from .interpreter import Interpreter
-from .lockdown import SELF_TEST, Lockdown, self_test
+from .interpreter import Interpreter, stack_size
+from .lockdown import SELF_TEST, THREAD_STACK, Lockdown, self_test
 
 # What programs import most: already there in every child.
 _IMPORTED = (
@@ -44,7 +47,12 @@ def main(descriptor: int, config: dict[str, Any]) -> NoReturn:
     os.environ.clear()
     sys.set_int_max_str_digits(50_000)
     sys.setrecursionlimit(20_000)
+    builtins.__dict__.update(exit=sys.exit, quit=sys.exit)  # `site` adds them, but its own close standard input
+    site.setcopyright()
+    site.sethelper()
     control = socket.socket(fileno=descriptor)
+    threading.stack_size(THREAD_STACK)
+    threading.stack_size = stack_size
     child.warm_up(Interpreter())
     lockdown = Lockdown(config["parent"], [path for path in sys.path if os.path.isdir(path)], config["without"])
     interpreter = Interpreter()
@@ -66,22 +74,22 @@ def _self_test(lockdown: Lockdown) -> dict[str, bool]:
             os._exit(64 | self_test())
         finally:
             os._exit(63)
-    status = os.waitid(os.P_PID, pid, os.WEXITED)
-    assert status is not None
-    if status.si_code != os.CLD_EXITED or not status.si_status & 64:
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    if status < 64:
         raise RuntimeError(f"the self-test in a locked child failed: {status}")
-    return {what: not status.si_status >> i & 1 for i, what in enumerate(SELF_TEST)}
+    return {what: not status >> i & 1 for i, what in enumerate(SELF_TEST)}
 
 
 def _serve(control: socket.socket, lockdown: Lockdown, interpreter: Interpreter) -> NoReturn:
-    children: dict[int, int] = {}  # pidfd -> token
+    children: dict[int, tuple[int, int]] = {}  # pidfd -> token, pid
     poll = select.poll()
     poll.register(control, select.POLLIN)
     while True:
         for descriptor, _ in poll.poll():
             if descriptor != control.fileno():
                 poll.unregister(descriptor)
-                _report_end(control, children.pop(descriptor), descriptor)
+                _report_end(control, *children.pop(descriptor))
+                os.close(descriptor)
                 continue
             message, ancillary, _, _ = control.recvmsg(SPAWN.size, socket.CMSG_SPACE(6 * 4))
             if not message:
@@ -91,9 +99,10 @@ def _serve(control: socket.socket, lockdown: Lockdown, interpreter: Interpreter)
             given = array.array("i")
             given.frombytes(ancillary[0][2])
             token, *limits = SPAWN.unpack(message)
-            pidfd = _spawn(control, lockdown, interpreter, token, limits, list(given))
-            if pidfd is not None:
-                children[pidfd] = token
+            if pid := _spawn(control, lockdown, interpreter, token, limits, list(given)):
+                pidfd = os.pidfd_open(pid)
+                socket.send_fds(control, [REPLY.pack(STARTED, token, pid, 0)], [pidfd])
+                children[pidfd] = token, pid
                 poll.register(pidfd, select.POLLIN)
 
 
@@ -104,14 +113,14 @@ def _spawn(
     token: int,
     limits: list[int],
     given: list[int],
-) -> int | None:
-    """Fork a child with the descriptors `given`. Returns its pidfd."""
+) -> int:
+    """Fork a child with the descriptors `given`. Returns its pid, or 0 if that failed."""
     server = os.getpid()
     try:
         pid = os.fork()
     except OSError as error:
-        control.send(REPLY.pack(FAILED, token, error.errno or 0))
-        return None
+        control.send(REPLY.pack(FAILED, token, error.errno or 0, 0))
+        return 0
     finally:
         if os.getpid() == server:
             for descriptor in given:
@@ -124,14 +133,10 @@ def _spawn(
             child.run(channel, interpreter, first)
         finally:
             os._exit(99)
-    pidfd: int = os.pidfd_open(pid)
-    socket.send_fds(control, [REPLY.pack(STARTED, token, pid)], [pidfd])
-    return pidfd
+    return pid
 
 
-def _report_end(control: socket.socket, token: int, pidfd: int) -> None:
-    status = os.waitid(os.P_PIDFD, pidfd, os.WEXITED)
-    assert status is not None
-    os.close(pidfd)
-    outcome = status.si_status if status.si_code == os.CLD_EXITED else -status.si_status
-    control.send(REPLY.pack(ENDED, token, outcome))
+def _report_end(control: socket.socket, token: int, pid: int) -> None:
+    _, status, usage = os.wait4(pid, 0)
+    used = round(1e6 * (usage.ru_utime + usage.ru_stime))
+    control.send(REPLY.pack(ENDED, token, os.waitstatus_to_exitcode(status), used))

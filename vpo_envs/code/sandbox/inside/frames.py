@@ -41,5 +41,7 @@ REQUEST = struct.Struct("<BI")
 # in the modes SERVE and CHECK, requests.
 SPAWN = struct.Struct("<IIIQQ")  # token, first test, CPU seconds, bytes of memory, bytes of the largest file
 # From the fork server: a child has started (with its pidfd), has ended, or could not be started.
-REPLY = struct.Struct("<BIi")  # kind, token, and pid; exit code or -signal; error number
+REPLY = struct.Struct(
+    "<BIiQ"
+)  # kind, token, and pid, exit code or -signal, or error number; CPU microseconds at the end
 STARTED, ENDED, FAILED = 0, 1, 2

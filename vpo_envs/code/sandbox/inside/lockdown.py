@@ -7,7 +7,6 @@ import resource
 import signal
 import socket
 import struct
-import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from .syscalls import machine
 _NEW_NET, _NEW_IPC, _NEW_UTS, _NEW_USER = 0x40000000, 0x08000000, 0x04000000, 0x10000000
 _CAPABILITY_HEADER = struct.pack("II", 0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, this process
 _SECURE_BITS = 0x2F  # no privileges for uid 0, no ambient capabilities, both for good
-_THREAD_STACK = 8 << 20
+THREAD_STACK, STACK_ROOM = 8 << 20, 513 << 20  # of a thread by default; for one larger one (`interpreter.py`)
 _DESCRIPTORS = 64
 
 
@@ -37,7 +36,6 @@ class Lockdown:
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
         _die_with(parent)  # after the capabilities: losing them clears it
         kernel.limit_arenas()
-        threading.stack_size(_THREAD_STACK)
         self.report["landlock"] = 0 if "landlock" in without else landlock.allow_reading(folders)
         self._filter = None
         self.report["seccomp"] = ""
@@ -54,8 +52,8 @@ class Lockdown:
         """Bind this process, a fresh child of `server`, to its limits, for good."""
         _die_with(server)
         space = self._address_space + memory
+        resource.setrlimit(resource.RLIMIT_AS, (space, space + STACK_ROOM))
         for kind, value in (
-            (resource.RLIMIT_AS, space),
             (resource.RLIMIT_FSIZE, largest_file),
             (resource.RLIMIT_NOFILE, _DESCRIPTORS),
             (resource.RLIMIT_CORE, 0),

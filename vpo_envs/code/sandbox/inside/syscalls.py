@@ -32,7 +32,7 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "getrandom": (318, 278), "prlimit64": (302, 261),
     # made by the fork server and, before it is locked, by the child
     "fork": (57, None), "prctl": (157, 167), "recvmsg": (47, 212), "sendmsg": (46, 211), "sendto": (44, 206),
-    "waitid": (247, 95),
+    "wait4": (61, 260),
     "pidfd_open": (434, 434), "pidfd_send_signal": (424, 424), "capget": (125, 90), "capset": (126, 91),
     "landlock_create_ruleset": (444, 444), "landlock_add_rule": (445, 445), "landlock_restrict_self": (446, 446),
 }
@@ -47,7 +47,7 @@ CHILD = frozenset((  # what a program may do with any arguments
     "getegid", "getrandom",
 ))
 SERVER = CHILD | {  # what the fork server, and a child until it is locked, may do besides
-    "clone", "fork", "prctl", "recvmsg", "sendmsg", "sendto", "waitid", "pidfd_open", "pidfd_send_signal",
+    "clone", "fork", "prctl", "recvmsg", "sendmsg", "sendto", "wait4", "pidfd_open", "pidfd_send_signal",
     "close_range", "prlimit64", "capget",
 }
 # fmt: on

@@ -35,6 +35,14 @@ def encode(value: Any) -> str:
     return _encode(value, MAX_DEPTH, [MAX_NODES])
 
 
+def encode_plain(value: Any) -> str:
+    """The text of a value that is decoded to an equal one. ValueError also for other objects."""
+    text = encode(value)
+    if '{"o":' in text:  # never inside a string, where the quotation mark has a backslash before it
+        raise ValueError("a value that is no None, bool, int, float, str, list, tuple, dict or set")
+    return text
+
+
 def _encode(value: Any, depth: int, left: list[int]) -> str:
     if value is None:
         return "null"

@@ -79,7 +79,9 @@ def test_the_recipe_still_gives_this_policy(env: str) -> None:
     names = {f.name for f in fields(WarmStartConfig)}
     options = {k: tuple(v) if isinstance(v, list) else v for k, v in saved.items() if k in names}
     again = warm_start(WarmStartConfig(**options), stop_after=50)
-    assert again.losses == pytest.approx(saved["losses"][:1], rel=0.03)
+    # Learning to copy comes suddenly, at a step that depends on rounding, and so on the number of threads.
+    close = 0.1 if saved.get("copy_steps") else 0.03
+    assert again.losses == pytest.approx(saved["losses"][:1], rel=close)
     assert saved["losses"][-1] < 0.2 * saved["losses"][0]
     made_for = parse_pairs(saved["env_args"], "recipe.json")
     assert made_for == {k: v for k, v in arguments(env).items() if k != "num_problems"}

@@ -51,7 +51,11 @@ def fitting_problems(
                 dropped += 1
     what = f"{first.id}: {dropped} of {len(fitting) + dropped} {first.split} problems"
     if not fitting:
-        raise ValueError(f"{what} have prompts of more than {min(limits)} tokens, none is left; raise --prompt-tokens")
+        cure = "raise --prompt-tokens"
+        if min(limits) < prompt_tokens:  # the context binds
+            context = min(limits) + room
+            cure = f"lower --sampling.max-tokens {room}, or use a model with a context of more than {context} tokens"
+        raise ValueError(f"{what} have prompts of more than {min(limits)} tokens, none is left; {cure}")
     if dropped:
         print(f"{what} left out: prompts of more than {min(limits)} tokens (longest: {longest})", file=sys.stderr)
     return fitting

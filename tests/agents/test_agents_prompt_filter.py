@@ -44,6 +44,9 @@ def test_too_long_ones_are_left_out_and_reported(
     assert fitting_problems([(policy, one)], 10**6, policy.context - 100) == [0, 2, 5]
     with pytest.raises(ValueError, match=r"6 of 6 test problems have prompts of more than 5 tokens.*--prompt-tokens"):
         fitting_problems([(policy, one)], 5, 20)
+    room = policy.context - 5
+    with pytest.raises(ValueError, match=rf"lower --sampling.max-tokens {room}, or .* more than {policy.context} tok"):
+        fitting_problems([(policy, one)], 10**6, room)
 
 
 def test_every_policy_must_have_room(mazes: str, policy: Policy) -> None:

@@ -69,7 +69,8 @@ def test_it_answers_well_and_has_something_left_to_learn(env: str, num_answers: 
     assert low < scalars.mean() < high
     assert rollouts.answered.numpy().mean() > 0.85
     completions = [c for group in rollouts.completions for c in group]
-    assert np.mean([c.finish_reason == "stop" for c in completions]) > 0.95
+    # 3 of MuSiQue's 120 sets are cut off at the preset's length.
+    assert np.mean([c.finish_reason == "stop" for c in completions]) > (0.97 if env == "vpo/MuSiQue-v0" else 0.98)
 
 
 @pytest.mark.parametrize("env", QUALITY)
@@ -78,10 +79,14 @@ def test_the_recipe_still_gives_this_policy(env: str) -> None:
     saved = recipe(env)
     names = {f.name for f in fields(WarmStartConfig)}
     options = {k: tuple(v) if isinstance(v, list) else v for k, v in saved.items() if k in names}
-    again = warm_start(WarmStartConfig(**options), stop_after=50)
-    # Learning to copy comes suddenly, at a step that depends on rounding, and so on the number of threads.
-    close = 0.1 if saved.get("copy_steps") else 0.03
-    assert again.losses == pytest.approx(saved["losses"][:1], rel=close)
+    # One thread, as when they were made: learning to copy comes suddenly, at a step that depends on rounding.
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        again = warm_start(WarmStartConfig(**options), stop_after=50)
+    finally:
+        torch.set_num_threads(threads)
+    assert again.losses == pytest.approx(saved["losses"][:1], rel=0.03)
     assert saved["losses"][-1] < 0.2 * saved["losses"][0]
     made_for = parse_pairs(saved["env_args"], "recipe.json")
     assert made_for == {k: v for k, v in arguments(env).items() if k != "num_problems"}

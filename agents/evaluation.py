@@ -24,6 +24,7 @@ from agents.policy import Policy
 from agents.presets import evaluation_top_p
 from agents.prompt_filter import fitting_problems
 from agents.rollout import Rollouts, collect
+from agents.schedule import seeds_of
 from vpo_envs.bootstrap import bootstrap_interval
 from vpo_envs.metrics import (
     best_at_k,
@@ -41,7 +42,7 @@ from vpo_envs.scalarization import sample_weights
 Floats = NDArray[np.float64]
 
 ROWS = 512
-"""Responses of one call of the generator. A constant, so that what is sampled does not depend on the machine."""
+"""Responses of one call of the generator."""
 SET = 3
 """The k that every table has, to hold single answers against sets of the usual size."""
 MAX_HYPERVOLUME_OBJECTIVES = 8
@@ -288,8 +289,8 @@ def evaluate_policy(
     with tqdm(total=len(problems), desc=label or policy.source, unit="problem", disable=not progress) as bar:
         for first in range(0, len(problems), at_once):
             batch = problems[first : first + at_once]
-            seed = int(np.random.SeedSequence([config.seed, first]).generate_state(1)[0])
-            parts.append(collect(policy, generator, environment, batch, responses, sampling, seed, prompt_tokens))
+            seeds = [seeds_of([config.seed, problem], 1)[0] for problem in batch]
+            parts.append(collect(policy, generator, environment, batch, responses, sampling, seeds, prompt_tokens))
             bar.update(len(batch))
     seconds = time.perf_counter() - began
     masks = [part.objective_mask.numpy() for part in parts if part.objective_mask is not None]

@@ -59,7 +59,7 @@ def response_logprobs(
 ) -> tuple[Tensor, Tensor]:
     """Log-probabilities (tokens,) of the response tokens at this temperature, and the entropies there (no gradient).
 
-    Tokens run row by row, as in `Sequences.targets`. Everything is float32.
+    Tokens run row by row, as in `Sequences.targets`. Everything is float32 at least: smaller logits are promoted.
     """
     hidden = model.base_model(input_ids=sequences.ids, use_cache=False).last_hidden_state  # (n, t, d)
     states, targets = hidden[:, :-1][sequences.response], sequences.targets
@@ -77,7 +77,8 @@ def response_logprobs(
 
 
 def _chunk_logprobs(head: nn.Module, states: Tensor, targets: Tensor, temperature: float) -> tuple[Tensor, Tensor]:
-    logits = head(states).float().div(temperature)  # (chunk, v)
+    logits = head(states)  # (chunk, v)
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32)).div(temperature)
     normaliser = logits.logsumexp(-1)
     with torch.no_grad():
         p = (logits - normaliser[:, None]).exp_()

@@ -43,13 +43,13 @@ def collect(
     problems: Sequence[int],
     group_size: int,
     sampling: Sampling,
-    seed: int,
+    seeds: Sequence[int],
     prompt_tokens: int,
 ) -> Rollouts:
-    """Answer each problem `group_size` times and score the responses."""
+    """Answer each problem `group_size` times, sampled with its seed, and score the responses."""
     messages = environment.ask(problems, group_size)
     prompts = policy.encode_prompts(messages, prompt_tokens, sampling.max_tokens)
-    completions = generator.generate(prompts, group_size, sampling, seed)
+    completions = generator.generate(prompts, group_size, sampling, seeds)
     responses = [[policy.decode(c.token_ids) for c in group] for group in completions]
     scored = environment.score(responses)
     return Rollouts(

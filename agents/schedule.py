@@ -35,6 +35,15 @@ def steps_for(epochs: int, prompts: int, num_problems: int) -> int:
 
 
 def seed_of_step(seed: int, step: int, purpose: str) -> int:
-    """A seed for one purpose ("generation", "weights") in one step."""
-    words = [seed, step, *purpose.encode()]
-    return int(np.random.SeedSequence(words).generate_state(1, np.uint64)[0] >> np.uint64(2))
+    """A seed for one purpose ("weights" ...) in one step."""
+    return seeds_of([seed, step, *purpose.encode()], 1)[0]
+
+
+def seeds_of(words: Sequence[int], count: int) -> list[int]:
+    """Seeds below 2**62 that follow from non-negative numbers; a larger count only adds to them."""
+    return [int(word >> np.uint64(2)) for word in np.random.SeedSequence(words).generate_state(count, np.uint64)]
+
+
+def prompt_seeds(seed: int, step: int, prompts: int) -> list[int]:
+    """The seed of each prompt's responses in one step."""
+    return seeds_of([seed, step, *b"generation"], prompts)

@@ -36,7 +36,7 @@ from agents.prompt_filter import fitting_problems
 from agents.report import evaluate_and_report
 from agents.rollout import collect, reward_batch
 from agents.run import Run, answers_per_rollout, complete, open_run, refuse_changes
-from agents.schedule import problems_of_step, seed_of_step, steps_for
+from agents.schedule import problems_of_step, prompt_seeds, seed_of_step, steps_for
 from agents.step_metrics import rollout_metrics
 from agents.tracking import Tracker
 
@@ -116,7 +116,7 @@ def _loop(
                 asked,
                 group_size,
                 sampling,
-                seed_of_step(config.seed, step, "generation"),
+                prompt_seeds(config.seed, step, config.prompts),
                 config.prompt_tokens,
             )
             generated = time.perf_counter()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 from transformers import PreTrainedModel
 
@@ -37,15 +38,26 @@ class Sampling:
             raise ValueError(f"top_p must be in (0, 1], not {self.top_p}")
 
 
-class Generator(Protocol):
+class Generator(ABC):
     """A generation backend."""
 
-    def generate(
-        self, prompts: Sequence[Sequence[int]], n: int, sampling: Sampling, seed: int
-    ) -> list[list[Completion]]:
-        """n continuations of each prompt. The same arguments give the same result; no global random state is used."""
-        ...
+    @abstractmethod
+    def stream(
+        self, prompts: Sequence[Sequence[int]], n: int, sampling: Sampling, seeds: Sequence[int]
+    ) -> Iterator[tuple[int, list[Completion]]]:
+        """Yield each prompt's place and its n continuations, as they get done.
 
+        `seeds` has one seed for each prompt, at least n apart (or random): what is sampled for a prompt depends on the
+        prompt, n, the sampling and its seed, not on the other prompts. No global random state is used.
+        """
+
+    @abstractmethod
     def sync(self, model: PreTrainedModel) -> None:
         """Use these weights from now on."""
-        ...
+
+    def generate(
+        self, prompts: Sequence[Sequence[int]], n: int, sampling: Sampling, seeds: Sequence[int]
+    ) -> list[list[Completion]]:
+        """n continuations of each prompt (see `stream`)."""
+        done = dict(self.stream(prompts, n, sampling, seeds))
+        return [done[i] for i in range(len(prompts))]

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 from transformers import PreTrainedModel
 
-from agents.generation.base import Completion, Sampling
+from agents.generation.base import Completion, Generator, Sampling
 from agents.generation.cache import growing_cache
 from agents.precision import computing_in
 
 COMPACT_BELOW = 0.8  # share of unfinished rows below which the finished ones are taken out
 
 
-class TransformersGenerator:
+class TransformersGenerator(Generator):
     """Generates with the very model that is trained, so `sync` has nothing to move."""
 
     def __init__(
@@ -33,32 +33,35 @@ class TransformersGenerator:
     def sync(self, model: PreTrainedModel) -> None:
         self.model = model
 
-    @torch.no_grad()
-    def generate(
-        self, prompts: Sequence[Sequence[int]], n: int, sampling: Sampling, seed: int
-    ) -> list[list[Completion]]:
-        """n continuations of each prompt (see `Generator`)."""
-        training = self.model.training
-        self.model.eval()
-        # One uniform number per response and token, drawn before anything else: what a response samples does not
-        # depend on how the work is cut into batches.
-        rng = torch.Generator().manual_seed(seed)
-        noise = torch.rand((sampling.max_tokens, len(prompts) * n), generator=rng, dtype=torch.float64)
-        out: list[list[Completion]] = [[] for _ in prompts]
+    def stream(
+        self, prompts: Sequence[Sequence[int]], n: int, sampling: Sampling, seeds: Sequence[int]
+    ) -> Iterator[tuple[int, list[Completion]]]:
+        """n continuations of each prompt, those of a batch together (see `Generator`)."""
         # Prompts of similar length together, so that little is padding.
         order = sorted(range(len(prompts)), key=lambda i: len(prompts[i]))
         at_once = max(1, self.rows // n)
         for first in range(0, len(order), at_once):
             batch = order[first : first + at_once]
-            columns = torch.tensor([i * n + j for i in batch for j in range(n)])
-            with computing_in(self.dtype, self.model.device):
-                done = self._sample([prompts[i] for i in batch], n, sampling, noise[:, columns])
+            # One uniform number per response and token: what is sampled does not depend on how the work is cut.
+            noise = torch.cat([_uniform(sampling.max_tokens, n, seeds[i]) for i in batch], 1)
+            done = self._sample([prompts[i] for i in batch], n, sampling, noise)
             for place, i in enumerate(batch):
-                out[i] = done[place * n : (place + 1) * n]
-        self.model.train(training)
-        return out
+                yield i, done[place * n : (place + 1) * n]
 
+    @torch.no_grad()
     def _sample(
+        self, prompts: list[Sequence[int]], n: int, sampling: Sampling, noise: torch.Tensor
+    ) -> list[Completion]:
+        """n completions of each prompt, with uniform numbers (max_tokens, prompts x n)."""
+        training = self.model.training
+        self.model.eval()
+        try:
+            with computing_in(self.dtype, self.model.device):
+                return self._decode(prompts, n, sampling, noise)
+        finally:
+            self.model.train(training)
+
+    def _decode(
         self, prompts: list[Sequence[int]], n: int, sampling: Sampling, noise: torch.Tensor
     ) -> list[Completion]:
         device = self.model.device
@@ -110,6 +113,10 @@ class TransformersGenerator:
                 use_cache=True,
             ).logits[:, -1]
         return _completions(tokens, logprobs, set(self.end_ids.tolist()))
+
+
+def _uniform(tokens: int, n: int, seed: int) -> torch.Tensor:
+    return torch.rand((tokens, n), generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def draw(logits: torch.Tensor, sampling: Sampling, uniform: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -21,6 +21,7 @@ from transformers import (
 
 from agents.generation import Completion, Sampling, TransformersGenerator
 from agents.rollout import Rollouts
+from agents.schedule import seeds_of
 
 ModelT = TypeVar("ModelT", bound=PreTrainedModel)
 
@@ -75,7 +76,8 @@ def sample(
     model: PreTrainedModel, prompts: list[list[int]], n: int, sampling: Sampling, seed: int = 0, rows: int = 512
 ) -> list[list[Completion]]:
     """Completions that end at any of a tenth of the vocabulary, so that their lengths vary."""
-    return TransformersGenerator(model, end_ids(model), pad_id=0, rows=rows).generate(prompts, n, sampling, seed)
+    generator = TransformersGenerator(model, end_ids(model), pad_id=0, rows=rows)
+    return generator.generate(prompts, n, sampling, seeds_of([seed], len(prompts)))
 
 
 def end_ids(model: PreTrainedModel) -> range:

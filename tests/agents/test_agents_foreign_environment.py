@@ -107,7 +107,8 @@ def test_a_policy_collects_rollouts(num_answers: int, policy: Policy) -> None:
     """A policy that has learned nothing babbles: one answer of any text, or no tags and hence no answer at all."""
     environment = Environment(ID, {}, num_answers)
     generator = TransformersGenerator(policy.model, policy.end_ids, policy.tokenizer.pad_token_id)
-    rollouts = collect(policy, generator, environment, PROBLEMS, 4, Sampling(12), seed=0, prompt_tokens=400)
+    seeds = [0, 100, 200]
+    rollouts = collect(policy, generator, environment, PROBLEMS, 4, Sampling(12), seeds, prompt_tokens=400)
     assert rollouts.rewards.shape == (3, 4, num_answers, 3)
     assert rollouts.rewards.dtype == torch.float32
     assert rollouts.answered.shape == (3, 4, num_answers)

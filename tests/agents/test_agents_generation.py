@@ -16,6 +16,7 @@ from transformers import DynamicCache, PreTrainedModel
 from agents.generation import Completion, Sampling, TransformersGenerator, transformers_backend
 from agents.generation.cache import ROOM, GrowingLayer, growing_cache
 from agents.generation.transformers_backend import draw
+from agents.schedule import seeds_of
 
 SAMPLINGS = [
     Sampling(12),
@@ -126,12 +127,24 @@ def test_a_response_ends_with_an_end_token_or_at_the_limit(model: PreTrainedMode
         assert {c.finish_reason for c in completions} == {"stop", "length"}
 
 
+def test_what_a_prompt_samples_depends_on_its_own_seed_only(families: dict[str, PreTrainedModel]) -> None:
+    model = families["llama"]
+    prompts, seeds = random_prompts(model.config.vocab_size), [11, 22, 33, 44]
+    generator = TransformersGenerator(model, end_ids(model), pad_id=0)
+    together = generator.generate(prompts, 3, Sampling(8), seeds)
+    backwards = generator.generate(prompts[::-1], 3, Sampling(8), seeds[::-1])
+    alone = [generator.generate([p], 3, Sampling(8), [seed])[0] for p, seed in zip(prompts, seeds, strict=True)]
+    assert_same(backwards[::-1], together)
+    assert_same(alone, together)
+
+
 def test_new_weights_are_used_after_sync(families: dict[str, PreTrainedModel]) -> None:
     model, other = families["llama"], families["qwen3"]
     generator = TransformersGenerator(model, end_ids(model), pad_id=0)
     prompts = random_prompts(model.config.vocab_size)
     generator.sync(other)
-    assert generator.generate(prompts, 2, Sampling(6), 0) == sample(other, prompts, 2, Sampling(6))
+    seeds = seeds_of([0], len(prompts))
+    assert generator.generate(prompts, 2, Sampling(6), seeds) == sample(other, prompts, 2, Sampling(6))
 
 
 def test_frequencies_of_first_tokens_are_the_models_probabilities(families: dict[str, PreTrainedModel]) -> None:

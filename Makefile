@@ -16,8 +16,8 @@ help:  ## list the targets
 train: $(STAMP)  ## train the built-in policy on the maze
 	$(BIN)/python agents/train_vpo.py --env vpo/Maze-v0 $(ARGS)
 
-test: $(STAMP)  ## run the tests
-	$(BIN)/python -m pytest $(ARGS)
+test: $(STAMP)  ## run the tests, a file at a time on each of up to four cores
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile $(ARGS)
 
 lint: $(STAMP)  ## check style and types
 	$(BIN)/ruff check .

@@ -84,6 +84,8 @@ class Learner:
         """A copy of the first policy; none is needed for an adapter, which leaves it when it is off."""
         if config.kl_coef > 0 and not self.adapted:
             self.reference = copy.deepcopy(model).eval().requires_grad_(False)
+            if processes.sharded:  # at once, so that no third copy is whole at any time
+                shard(self.reference)
         if config.gradient_checkpointing:
             with recomputing(model):  # refuses models that cannot
                 pass
@@ -91,8 +93,6 @@ class Learner:
         if processes.sharded:
             self.model = copy.deepcopy(model)
             shard(self.model, processes.reshard_after_forward)
-            if self.reference is not None:
-                shard(self.reference)
         self._move_reference(away=True)
         self.weights = MasterWeights(self.model)
         self.optimizer = torch.optim.AdamW(

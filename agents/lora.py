@@ -8,19 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from warnings import catch_warnings, filterwarnings
 
 import torch
-from peft import LoraConfig as PeftLoraConfig
-from peft import PeftModel
-from peft.tuners.lora import Linear as LoraLinear
-from peft.tuners.lora import LoraLayer
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from agents.config import LoraConfig
+
+if TYPE_CHECKING:  # peft takes a second to import, and is needed for adapters only
+    from peft import PeftModel
 
 ADAPTER = "default"
 CONFIG_FILE, WEIGHTS_FILE = "adapter_config.json", "adapter_model.safetensors"
@@ -46,6 +45,10 @@ def add_adapter(model: PreTrainedModel, config: LoraConfig, seed: int, base: str
     Raises:
         ValueError: the targets name no module, or one that is not linear.
     """
+    from peft import LoraConfig as PeftLoraConfig
+    from peft.tuners.lora import Linear as LoraLinear
+    from peft.tuners.lora import LoraLayer
+
     targets: Any = "all-linear" if config.targets == ("all-linear",) else list(config.targets)
     alpha: Any = config.alpha  # typed as a whole number, which it need not be
     adapter = PeftLoraConfig(
@@ -69,7 +72,7 @@ def add_adapter(model: PreTrainedModel, config: LoraConfig, seed: int, base: str
 
 def has_adapter(model: nn.Module) -> bool:
     """Whether any layer of the model carries an adapter."""
-    return any(isinstance(module, LoraLayer) for module in model.modules())
+    return hasattr(model, "peft_config")
 
 
 @contextmanager
@@ -88,7 +91,16 @@ def merged_parameters(model: PreTrainedModel | PeftModel) -> Iterator[tuple[str,
 
     An adapted weight is W + scaling * B A, computed and given in float32 (one at a time, so that one is the memory it
     takes); all others are the parameters themselves. Without an adapter these are the named parameters.
+
+    Raises:
+        ValueError: an adapter that is not plain LoRA.
     """
+    if not has_adapter(model):
+        yield from model.named_parameters()
+        return
+    from peft import PeftModel
+    from peft.tuners.lora import LoraLayer
+
     base = model.get_base_model() if isinstance(model, PeftModel) else model
     adapted = {name: module for name, module in base.named_modules() if isinstance(module, LoraLayer)}
     for name, parameter in base.named_parameters():
@@ -96,7 +108,9 @@ def merged_parameters(model: PreTrainedModel | PeftModel) -> Iterator[tuple[str,
         layer = adapted.get(owner.removesuffix(".base_layer"))
         if owner.endswith(".base_layer") and layer is not None:
             plain = f"{owner.removesuffix('.base_layer')}.{leaf}"
-            yield plain, parameter + _change(layer) if leaf == "weight" else parameter
+            yield plain, parameter + _change(plain, layer) if leaf == "weight" else parameter
+        elif "modules_to_save" in name:
+            raise ValueError(f"{name}: only plain LoRA adapters can be merged, without modules_to_save")
         elif not any(part.startswith("lora_") for part in owner.split(".")):
             yield name, parameter
 
@@ -141,8 +155,10 @@ def is_adapter(folder: Path) -> bool:
     return (folder / CONFIG_FILE).is_file() and not (folder / "config.json").is_file()
 
 
-def _change(layer: Any) -> Tensor:
-    """scaling * B A in float32 at least, laid out like the layer's weight."""
+def _change(name: str, layer: Any) -> Tensor:
+    """scaling * B A in float32 at least, laid out like the layer's weight of this name."""
+    if layer.use_dora.get(ADAPTER) or layer.lora_bias.get(ADAPTER):
+        raise ValueError(f"{name}: only plain LoRA adapters can be merged, without DoRA and without a bias")
     a, b = (part[ADAPTER].weight for part in (layer.lora_A, layer.lora_B))
     wide = torch.promote_types(a.dtype, torch.float32)
     change = layer.scaling[ADAPTER] * (b.to(wide) @ a.to(wide))

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from peft import PeftConfig, PeftModel
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils import is_flash_attn_2_available
 
@@ -180,7 +179,11 @@ def _load_model(source: str, param_dtype: torch.dtype, attention: Attention) -> 
     folder = Path(source)
     chosen: dict[str, Any] = {} if attention == "auto" else {"attn_implementation": attention}
     adapted = is_adapter(folder)
-    base = str(PeftConfig.from_pretrained(source).base_model_name_or_path) if adapted else source
+    base = source
+    if adapted:
+        from peft import PeftConfig, PeftModel  # takes a second to import
+
+        base = str(PeftConfig.from_pretrained(source).base_model_name_or_path)
     if adapted and Path(base).is_absolute() and not Path(base).is_dir():
         raise ValueError(f"{source} is an adapter of {base}, which does not exist")
     # An adapter is merged in float32: rounded to bfloat16, small changes would be lost one by one.

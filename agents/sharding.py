@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
-from torch.distributed.fsdp import fully_shard, register_fsdp_forward_method
+from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard, register_fsdp_forward_method
 from torch.distributed.tensor import DTensor, distribute_tensor
 
 T = TypeVar("T")
@@ -28,9 +28,10 @@ def shard(model: nn.Module, reshard_after_forward: bool = True) -> None:
     blocks = [module for module in model.modules() if type(module).__name__ in names]
     if not blocks:
         raise ValueError(f"{type(model).__name__} does not name its blocks, so that it cannot be sharded (FSDP)")
-    for block in blocks:
-        fully_shard(block, reshard_after_forward=reshard_after_forward)
-    fully_shard(model, reshard_after_forward=reshard_after_forward)
+    small = any(torch.finfo(p.dtype).bits < 32 for p in model.parameters())
+    policy = MixedPrecisionPolicy(reduce_dtype=torch.float32 if small else None)  # what gradients are summed in
+    for module in (*blocks, model):
+        fully_shard(module, reshard_after_forward=reshard_after_forward, mp_policy=policy)
     setattr(model, "forward_pass", types.MethodType(_call, model))  # noqa: B010
     register_fsdp_forward_method(model, "forward_pass")
 

@@ -23,7 +23,6 @@ import time
 import types
 from collections.abc import Callable
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -35,17 +34,6 @@ UNUSED = ("peft", "accelerate", "gymnasium", "mo_gymnasium", "tyro", "tensorboar
 trackers and hypervolume are then left out."""
 
 
-class StandIn(types.ModuleType):
-    """A module for a package that is missing: any class can be imported from it, and nothing is an instance of it."""
-
-    __path__: list[str] = []  # noqa: RUF012  # marks a package
-
-    def __getattr__(self, name: str) -> type:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return type(name, (), {})
-
-
 def prepare_imports() -> list[str]:
     """Make the repository importable without the packages that are missing; returns their names."""
     sys.path.insert(0, str(ROOT))
@@ -54,12 +42,6 @@ def prepare_imports() -> list[str]:
     package = types.ModuleType("vpo_envs")
     package.__path__ = [str(ROOT / "vpo_envs")]
     sys.modules["vpo_envs"] = package
-    peft = ("peft", "peft.tuners", "peft.tuners.lora") if "peft" in missing else ()
-    sys.modules.update({name: StandIn(name) for name in peft})
-    import_module("agents.learner")
-    import_module("agents.policy")
-    for name in peft:
-        del sys.modules[name]  # transformers asks whether it is there
     return missing
 
 

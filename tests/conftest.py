@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -65,11 +66,12 @@ def smollm2(request: pytest.FixtureRequest) -> Path:
     if option := request.config.getoption("--smollm2"):
         return Path(option)
     folder = request.config.cache.mkdir("smollm2") / "SmolLM2-135M"
-    if not folder.is_dir():
-        try:
-            make_smollm2(folder)
-        except (OSError, ImportError, RuntimeError) as error:
-            _missing(request, f"no SmolLM2-135M (name its folder with --smollm2): {error}")
+    with FileLock(f"{folder}.lock"):  # tests run in several processes
+        if not folder.is_dir():
+            try:
+                make_smollm2(folder)
+            except (OSError, ImportError, RuntimeError) as error:
+                _missing(request, f"no SmolLM2-135M (name its folder with --smollm2): {error}")
     return folder
 
 

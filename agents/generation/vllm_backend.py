@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from peft import PeftModel
 from safetensors.torch import save_file
 from transformers import PreTrainedModel
 
@@ -22,7 +21,7 @@ from agents.config import EngineConfig
 from agents.generation.base import Completion, EngineError, Generator, Sampling
 from agents.generation.vllm_engine import build_engine, kept_random_state, threads
 from agents.generation.vllm_watch import ProcessWatch
-from agents.generation.weights import named_weights
+from agents.lora import merged_parameters
 
 SHARED_MEMORY = Path("/dev/shm")
 HOTTEST = 2  # vLLM's own limit
@@ -33,7 +32,7 @@ class VllmGenerator(Generator):
 
     def __init__(
         self,
-        model: PreTrainedModel | PeftModel,
+        model: PreTrainedModel,
         end_ids: Sequence[int],
         config: EngineConfig,
         context: int,
@@ -57,13 +56,12 @@ class VllmGenerator(Generator):
         self.config = config
         self.max_model_len = context if config.max_model_len is None else config.max_model_len
         dtype = dtype if config.dtype == "auto" else getattr(torch, config.dtype)
-        base: Any = model.get_base_model() if isinstance(model, PeftModel) else model
-        self._sleeps = base.device.type == "cuda" and config.sleep is not False
+        self._sleeps = model.device.type == "cuda" and config.sleep is not False
         self._asleep = False
         self._failure: str | None = None
         self._names = count()
         self._engine: Any
-        self._engine, self._own_process = build_engine(base, config, self.max_model_len, rows, dtype)
+        self._engine, self._own_process = build_engine(model, config, self.max_model_len, rows, dtype)
         self._watch = ProcessWatch(self._engine.engine_core) if self._own_process else None
         self.sync(model)
 
@@ -124,14 +122,14 @@ class VllmGenerator(Generator):
             output_kind=RequestOutputKind.FINAL_ONLY,
         )
 
-    def sync(self, model: PreTrainedModel | PeftModel) -> None:
+    def sync(self, model: PreTrainedModel) -> None:
         """Copy the weights into the engine, and forget what was computed with the old ones.
 
         Raises:
             ValueError: an adapter that is not plain LoRA.
             EngineError: the engine failed, or has other parameters.
         """
-        weights = list(named_weights(model))
+        weights = [(name, weight.detach()) for name, weight in merged_parameters(model)]
         with self._working("taking new weights"):
             if self._asleep:
                 self._engine.wake_up()

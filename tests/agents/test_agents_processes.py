@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 from agents_helpers import family_model, sampled_rollouts, two_processes
-from processes_worker import CASES
+from processes_worker import CASES, applies
 
 from agents.config import LearnerConfig
 from agents.generation import EngineError
@@ -126,14 +126,21 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     return json.loads(path.read_text())
 
 
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("kind", ["ddp", "fsdp"])
+@pytest.mark.parametrize(
+    ("kind", "case"), [(kind, case) for kind in ("ddp", "fsdp") for case in CASES if applies(CASES[case], kind)]
+)
 def test_two_processes_make_the_updates_of_one(seen: dict[str, dict[str, Any]], kind: str, case: str) -> None:
     """Three steps, the third by a learner that took over the state; double precision shows nothing but rounding."""
-    found = seen[kind][case]
-    assert found["weights"] < (1e-10 if CASES[case].double else 1e-5)
-    assert found["metrics"] < (1e-10 if CASES[case].double else 1e-5)
+    found, expected = seen[kind][case], CASES[case]
+    if expected.small:  # the passes are cut in another way, and each rounds its gradient to bfloat16
+        assert found["relative"] < 0.1
+    else:
+        assert max(found["weights"], found["metrics"]) < (1e-10 if expected.double else 1e-5)
     assert found["same names"]
-    assert found["skipped"] == [0, int(CASES[case].spoiled), 0]
-    assert found["moved"] > CASES[case].config.lr
+    assert found["skipped"] == [0, int(expected.spoiled), 0]
+    assert found["moved"] > expected.config.lr
     assert found["processes agree"]
+
+
+def test_what_fails_in_one_process_is_raised_in_all(seen: dict[str, Any]) -> None:
+    assert seen["told"] == [["the engine failed", "the disk is full"]] * 2

@@ -18,6 +18,8 @@ from safetensors.torch import load_file
 from agents.checkpoint import latest_checkpoint
 from agents.config import TrainConfig
 from agents.policy import load_policy
+from agents.processes import Processes
+from agents.run import load_config
 from agents.train_vpo import train
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,7 +49,7 @@ def assert_same_run(folder: Path, other: Path) -> None:
     """The same responses and rewards, and metrics and weights to 1e-5.
 
     Some weights have no gradient but rounding (attention ignores a bias of the keys), which Adam scales up to the
-    learning rate: that is 1e-5 as well here. In double precision the agreement is shown to rounding (`test_agents_processes`).
+    learning rate: that is 1e-5 as well here. In double precision `test_agents_processes` shows agreement to rounding.
     """
     samples = [[json.loads(line) for line in (f / "samples.jsonl").read_text().splitlines()] for f in (folder, other)]
     for ours, theirs in zip(*samples, strict=True):
@@ -105,43 +107,33 @@ def test_a_signal_to_one_process_stops_all_after_the_step(runs: Path) -> None:
     ("launcher", "method"),
     [
         (("--multi_gpu", "--num_processes", "2"), "grpo"),
-        (("--config_file", str(ROOT / "configs/fsdp.yaml")), "multi_rlvr"),
+        (("--config_file", str(ROOT / "configs" / "fsdp.yaml")), "multi_rlvr"),
     ],
     ids=["ddp", "fsdp"],
 )
 def test_accelerate_launches_it(launcher: tuple[str, ...], method: str, tmp_path: Path) -> None:
-    def command(name: str, *words: str) -> list[str]:
-        return [
-            *words,
-            str(ROOT / "agents" / "train_vpo.py"),
-            *("--preset", "laptop", "--device", "cpu", "--method", method),
-            *("--output", str(tmp_path), "--name", name, "--steps", "2", "--no-final-evaluation", "--trackers"),
-            *(
-                "--prompts",
-                "2",
-                "--answers-per-prompt",
-                "6",
-                "--learner.lr",
-                "1e-5",
-                "--sampling.max-tokens",
-                "24",
-                "--samples-every",
-                "1",
-            ),
-        ]
-
-    several = command("several", sys.executable, "-m", "accelerate.commands.launch", *launcher)
-    for words in (several, command("alone", sys.executable)):
-        done = subprocess.run(
-            words, capture_output=True, text=True, check=False, env={**os.environ, "OMP_NUM_THREADS": "1"}
-        )
-        assert done.returncode == 0, done.stderr
-    assert_same_run(tmp_path / "several", tmp_path / "alone")
+    """The built-in policy for two steps; single answers, and sets of answers."""
+    words = [sys.executable, "-m", "accelerate.commands.launch", *launcher, str(ROOT / "agents" / "train_vpo.py")]
+    words += ["--preset", "laptop", "--device", "cpu", "--method", method, "--output", str(tmp_path), "--name", "two"]
+    words += [
+        "--steps",
+        "2",
+        "--prompts",
+        "2",
+        "--answers-per-prompt",
+        "6",
+        "--sampling.max-tokens",
+        "24",
+        "--trackers",
+    ]
+    words += ["--learner.lr", "1e-5", "--samples-every", "1", "--no-final-evaluation"]
+    two = subprocess.run(words, capture_output=True, text=True, check=False, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    assert two.returncode == 0, two.stderr
+    train(replace(load_config(tmp_path / "two"), name="alone"))
+    assert_same_run(tmp_path / "two", tmp_path / "alone")
 
 
 def test_too_few_prompts_for_the_processes_is_one_error(policy_folder: Path, tmp_path: Path) -> None:
-    from agents.processes import Processes
-
     config: TrainConfig = replace(config_of(str(policy_folder), str(tmp_path)), prompts=1)
     with pytest.raises(ValueError, match="2 processes need a prompt each: raise --prompts 1"):
         train(config, Processes(rank=1, count=2))

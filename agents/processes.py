@@ -84,7 +84,7 @@ class Processes:
         except errors as raised:
             error = raised
         if (found := self.first(error)) is not None:
-            raise found from error
+            raise error or found
         return cast(T, result)
 
     def on_main(self, work: Callable[[], T]) -> T:
@@ -150,6 +150,9 @@ ALONE = Processes()
 
 
 def _sum_in_place(tensors: list[Tensor]) -> None:
+    if len(tensors) == 1 and tensors[0].is_contiguous():  # a large one needs no copy
+        dist.all_reduce(tensors[0])
+        return
     flat = torch.cat([t.flatten() for t in tensors])
     dist.all_reduce(flat)
     for tensor, part in zip(tensors, flat.split([t.numel() for t in tensors]), strict=True):

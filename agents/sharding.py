@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import torch
+import torch.distributed as dist
 from torch import Tensor, nn
+from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard, register_fsdp_forward_method
 from torch.distributed.tensor import DTensor, distribute_tensor
 
@@ -30,8 +32,9 @@ def shard(model: nn.Module, reshard_after_forward: bool = True) -> None:
         raise ValueError(f"{type(model).__name__} does not name its blocks, so that it cannot be sharded (FSDP)")
     small = any(torch.finfo(p.dtype).bits < 32 for p in model.parameters())
     policy = MixedPrecisionPolicy(reduce_dtype=torch.float32 if small else None)  # what gradients are summed in
+    mesh = init_device_mesh(next(model.parameters()).device.type, (dist.get_world_size(),))
     for module in (*blocks, model):
-        fully_shard(module, reshard_after_forward=reshard_after_forward, mp_policy=policy)
+        fully_shard(module, mesh=mesh, reshard_after_forward=reshard_after_forward, mp_policy=policy)
     setattr(model, "forward_pass", types.MethodType(_call, model))  # noqa: B010
     register_fsdp_forward_method(model, "forward_pass")
 

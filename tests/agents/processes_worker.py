@@ -73,10 +73,9 @@ CASES = {
     "qwen3": Case("qwen3"),
     "float32": Case(double=False, config=replace(CONFIG, lr=1e-4)),
     "lora": Case(rank=4),
-    "several updates": with_config(mini_batch=2, epochs=2),  # the second mini-batch leaves one process without a prompt
-    "passes by tokens": with_config(micro_batch=100, micro_batch_tokens=40),
-    "checkpointing": with_config(gradient_checkpointing=True, logprob_chunk=3),
-    "no reference": with_config(kl_coef=0.0, tis_cap=None),
+    # The second mini-batch leaves one process without a prompt.
+    "several updates": with_config(mini_batch=2, epochs=2, micro_batch=100, micro_batch_tokens=40),
+    "other options": with_config(kl_coef=0.0, tis_cap=None, gradient_checkpointing=True, logprob_chunk=3),
     "not a number": Case(spoiled=True),
     "out of memory": Case(short_of_memory=True),
     "bfloat16": Case(double=False, config=replace(CONFIG, param_dtype="bfloat16")),
@@ -146,7 +145,7 @@ def distance(a: list[Tensor], b: list[Tensor]) -> float:
 def compare(case: Case, processes: Processes) -> dict[str, Any]:
     together = three_steps(case, processes, resumed)
     others = processes.gather([w.sum().item() for w in together["weights"]])
-    alone = three_steps(case, ALONE, lambda learner: learner)
+    alone = three_steps(case, ALONE, lambda learner: learner) if processes.main else together
     start = [p.detach() for p in case.model().parameters()]
     pairs = list(zip(together["metrics"], alone["metrics"], strict=True))
     return {

@@ -295,5 +295,5 @@ class Learner:
         if self.processes.sharded:
             take_over(self.whole, self.model)
         self.optimizer.load_state_dict(sharded_moments(state["optimizer"], self.optimizer))
-        self.weights.load_state(state["masters"])
-        self.skipped_in_a_row = state["skipped_in_a_row"]
+        self.weights.load_state(state.get("masters", []))  # absent from checkpoints of 0.1.0
+        self.skipped_in_a_row = state.get("skipped_in_a_row", 0)

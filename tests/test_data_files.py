@@ -32,8 +32,8 @@ def lines(separator: str = "\n", rows: list[Any] = ROWS) -> bytes:
         b"\n\n  \n" + lines("\n\r\n"),
         json.dumps(ROWS).encode(),
         b"\xef\xbb\xbf" + json.dumps(ROWS, indent=2).encode(),
-        gzip.compress(lines()),
-        gzip.compress(json.dumps(ROWS).encode()),
+        gzip.compress(lines(), mtime=0),
+        gzip.compress(json.dumps(ROWS).encode(), mtime=0),
     ],
 )
 def test_formats_are_told_apart_by_content(content: bytes, tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_numbers_are_those_of_the_lines_of_the_file(tmp_path: Path) -> None:
     assert "row 6: field 'text' is missing" in str(error.value)
 
 
-CORRUPT = gzip.compress(lines(rows=[{"text": str(i**5)} for i in range(999)]))
+CORRUPT = gzip.compress(lines(rows=[{"text": str(i**5)} for i in range(999)]), mtime=0)
 CORRUPT = CORRUPT[:200] + bytes(255 - b for b in CORRUPT[200:260]) + CORRUPT[260:]
 
 
@@ -69,9 +69,9 @@ CORRUPT = CORRUPT[:200] + bytes(255 - b for b in CORRUPT[200:260]) + CORRUPT[260
     [
         ("x.parquet", b'{"text": "a"}', "not a parquet file"),
         ("x.parquet", b"PAR1 and nothing else", "cannot be read"),
-        ("x.jsonl.gz", gzip.compress(lines())[:-9], "cannot be read"),
+        ("x.jsonl.gz", gzip.compress(lines(), mtime=0)[:-9], "cannot be read"),
         ("x.jsonl.gz", CORRUPT, "cannot be read"),
-        ("x.parquet.gz", gzip.compress(b"PAR1" + lines()), "a compressed parquet file"),
+        ("x.parquet.gz", gzip.compress(b"PAR1" + lines(), mtime=0), "a compressed parquet file"),
         ("x.json", b'[{"text": "a"}', "not JSON in UTF-8"),
         ("x.json", b"[" * 50_000, "not JSON in UTF-8"),
         ("x.jsonl", b"", "no rows; a row is THIS"),

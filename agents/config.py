@@ -85,6 +85,9 @@ class LearnerConfig:
     """Truncated importance sampling between the generating and the learning engine: largest per-token weight."""
     logprob_chunk: int = 1024
     """Response tokens whose full-vocabulary logits exist at one time."""
+    share_prompts: bool | None = None
+    """Compute a prompt once for all its rollouts in a pass. Default: on a CPU, where that computes fewer tokens and the
+    model allows it."""
     gradient_checkpointing: bool = False
     """Keep only the layers' inputs of a pass and compute the rest again: less memory, about a third more time."""
     param_dtype: ParamDtype = "float32"

@@ -94,9 +94,11 @@ class PromptLayer(DynamicLayer):
 class RepeatedLayer(DynamicLayer):
     """Puts the prompts' keys and values before those of each response; changes nothing, so that calls may repeat."""
 
-    def __init__(self, prompts: DynamicLayer, rows: Tensor) -> None:
+    def __init__(self, prompts: Any, rows: Tensor) -> None:
         super().__init__()
-        self.keys, self.values, self.is_initialized, self.rows = prompts.keys, prompts.values, True, rows
+        self.keys: Tensor = prompts.keys
+        self.values: Tensor = prompts.values
+        self.is_initialized, self.rows = True, rows
 
     def update(self, key_states: Tensor, value_states: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
         keys, values = (t.index_select(0, self.rows) for t in (self.keys, self.values))

@@ -66,6 +66,10 @@ CASES = {
     "several updates": with_config(mini_batch=2, epochs=2),  # the second mini-batch leaves one process without a prompt
     "passes by tokens": with_config(micro_batch=100, micro_batch_tokens=40),
     "checkpointing": with_config(gradient_checkpointing=True, logprob_chunk=3),
+    "shared prompts": with_config(share_prompts=True, micro_batch=3),  # cuts the groups
+    "shared prompts, several updates": with_config(share_prompts=True, mini_batch=2, epochs=2, micro_batch=100),
+    "shared prompts, checkpointing": with_config(share_prompts=True, gradient_checkpointing=True),
+    "shared prompts, lora": Case(rank=4, config=replace(CONFIG, share_prompts=True)),
     "no reference": with_config(kl_coef=0.0, tis_cap=None),
     "not a number": Case(spoiled=True),
 }

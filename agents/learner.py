@@ -78,9 +78,10 @@ class Learner:
             raise ValueError("--learner.offload-reference: with FSDP every process keeps a part of the reference only")
         with computing_in(dtype, model.device):
             check_head(model)
-            self.sharing = Sharing(model, config.share_prompts)
         self.config, self.temperature, self.dtype, self.processes = config, temperature, dtype, processes
         processes.same_weights(model)
+        with computing_in(dtype, model.device):
+            self.sharing = Sharing(model, config.share_prompts)
         self.adapted = has_adapter(model)
         self.reference: PreTrainedModel | None = None
         """A copy of the first policy; none is needed for an adapter, which leaves it when it is off."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -58,7 +59,7 @@ def one_token(rollouts: Rollouts, device: torch.device, shared: bool = False) ->
     """The smallest pass: one prompt token and a response of one token."""
     token = rollouts.prompts[0][:1]
     completions = [Completion(token, [0.0], "stop")]
-    return share_prompts([token], [0], completions, device) if shared else pad_sequences([token], completions, device)
+    return share_prompts([token], [1], completions, device) if shared else pad_sequences([token], completions, device)
 
 
 def cut(rollouts: Rollouts, prompts: Sequence[int], limits: Limits, shared: bool = False) -> Iterator[list[Where]]:
@@ -126,6 +127,6 @@ def _lay_out(where: list[Where], rollouts: Rollouts, device: torch.device, share
     if not shared:
         prompts = [rollouts.prompts[b] for b, _ in where]
         return MicroBatch(where, completions, pad_sequences(prompts, completions, device))
-    numbers = {b: i for i, b in enumerate(dict.fromkeys(b for b, _ in where))}
-    prompts = [rollouts.prompts[b] for b in numbers]
-    return MicroBatch(where, completions, share_prompts(prompts, [numbers[b] for b, _ in where], completions, device))
+    counts = Counter(b for b, _ in where)  # the rollouts of a prompt are side by side
+    prompts = [rollouts.prompts[b] for b in counts]
+    return MicroBatch(where, completions, share_prompts(prompts, list(counts.values()), completions, device))

@@ -32,6 +32,8 @@ class SharedPrompts:
     """(u, p) token ids."""
     prompt_lengths: Tensor
     """(u,)."""
+    counts: tuple[int, ...]
+    """(u,) how many responses each prompt has; they come prompt by prompt."""
     rows: Tensor
     """(n,) the prompt that each response answers."""
     responses: Tensor
@@ -55,7 +57,7 @@ class SharedPrompts:
             input_ids=self.responses[:, :-1],
             attention_mask=self._mask(_computed_dtype(model)),
             position_ids=self._positions(),
-            past_key_values=Cache(layers=[RepeatedLayer(layer, self.rows) for layer in kept.layers]),
+            past_key_values=Cache(layers=[RepeatedLayer(layer, self.counts) for layer in kept.layers]),
             use_cache=True,
         ).last_hidden_state  # (n, r - 1, d)
         return torch.cat([ends[self.rows, None], rest], 1)[self.real]
@@ -94,15 +96,19 @@ class PromptLayer(DynamicLayer):
 class RepeatedLayer(DynamicLayer):
     """Puts the prompts' keys and values before those of each response; changes nothing, so that calls may repeat."""
 
-    def __init__(self, prompts: Any, rows: Tensor) -> None:
+    def __init__(self, prompts: Any, counts: tuple[int, ...]) -> None:
         super().__init__()
         self.keys: Tensor = prompts.keys
         self.values: Tensor = prompts.values
-        self.is_initialized, self.rows = True, rows
+        self.is_initialized, self.counts = True, counts
 
     def update(self, key_states: Tensor, value_states: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
-        keys, values = (t.index_select(0, self.rows) for t in (self.keys, self.values))
-        return torch.cat([keys, key_states], 2), torch.cat([values, value_states], 2)
+        return self._behind(self.keys, key_states), self._behind(self.values, value_states)
+
+    def _behind(self, prompts: Tensor, own: Tensor) -> Tensor:
+        """(n, heads, p + r, d). Expanding adds gradients up in a fixed order, which indexing does not do with CUDA."""
+        parts = zip(prompts.split(1), self.counts, strict=True)
+        return torch.cat([torch.cat([part.expand(n, -1, -1, -1) for part, n in parts]), own], 2)
 
 
 def _computed_dtype(model: PreTrainedModel) -> torch.dtype:
@@ -112,15 +118,16 @@ def _computed_dtype(model: PreTrainedModel) -> torch.dtype:
 
 
 def share_prompts(
-    prompts: Sequence[Sequence[int]], which: Sequence[int], completions: Sequence[Completion], device: torch.device
+    prompts: Sequence[Sequence[int]], counts: Sequence[int], completions: Sequence[Completion], device: torch.device
 ) -> SharedPrompts:
-    """Lay out n completions, of which number i answers `prompts[which[i]]`."""
+    """Lay out n completions, the first `counts[0]` of which answer the first prompt, and so on."""
     ids, real_prompt = _padded(prompts, 1)
     responses, real = _padded([c.token_ids for c in completions], 2)
     return SharedPrompts(
         ids.to(device),
         real_prompt.sum(1).to(device),
-        torch.tensor(which, device=device),
+        tuple(counts),
+        torch.arange(len(prompts)).repeat_interleave(torch.tensor(counts)).to(device),
         responses.to(device),
         real.to(device),
         not bool(real_prompt.all()),
@@ -166,8 +173,8 @@ def why_not_shared(model: PreTrainedModel) -> str | None:
 @torch.no_grad()
 def _trial(model: PreTrainedModel) -> float:
     """Norm of the difference between the hidden states of both layouts over the norm of the states."""
-    prompts, which = [[1, 2, 3, 4], [3, 1]], [0, 0, 1, 1]
+    a, b = [1, 2, 3, 4], [3, 1]
     completions = [Completion(ids, [], "stop") for ids in ([2, 4, 1], [3], [4, 2], [1, 3, 2])]
-    plain = pad_sequences([prompts[i] for i in which], completions, model.device).states(model).float()
-    shared = share_prompts(prompts, which, completions, model.device).states(model).float()
+    plain = pad_sequences([a, a, b, b], completions, model.device).states(model).float()
+    shared = share_prompts([a, b], [2, 2], completions, model.device).states(model).float()
     return float((shared - plain).norm() / plain.norm())

@@ -240,7 +240,9 @@ def main() -> None:
     parser.add_argument("--prompt-tokens", type=int, default=130, help="longest prompt")
     parser.add_argument("--response-tokens", type=int, default=112, help="longest response")
     parser.add_argument("--vary", choices=("nothing", "responses", "both"), default="responses", help="lengths")
-    parser.add_argument("--share-prompts", choices=("auto", "yes", "no"), default="auto", help="as the learner's option")
+    parser.add_argument(
+        "--share-prompts", choices=("auto", "yes", "no"), default="auto", help="as the learner's option"
+    )
     parser.add_argument("--steps", type=int, default=7)
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--json", type=Path, help="also write the figures here")

@@ -36,13 +36,14 @@ ADVANTAGES = torch.linspace(-2, 1.5, 24).reshape(8, 3).T.contiguous()
 
 
 def example(prompt_lengths: tuple[int, ...], longest: int) -> tuple[Layout, Layout]:
-    """Both layouts of eight responses, of 1 to `longest` tokens, to these prompts, out of order."""
+    """Both layouts of six responses, of 1 to `longest` tokens, to one or three prompts."""
     rng = Random(0)
     prompts = random_prompts(60, prompt_lengths)
-    which = [i % len(prompts) for i in (0, 0, 1, 2, 2, 2, 1, 0)]
-    lengths = [longest, *(rng.randint(1, longest) for _ in which[1:])]
+    counts = {1: [6], 3: [3, 1, 2]}[len(prompts)]
+    lengths = [longest, *(rng.randint(1, longest) for _ in range(5))]
     completions = [Completion([rng.randrange(5, 60) for _ in range(n)], [0.0] * n, "stop") for n in lengths]
-    return pad_sequences([prompts[i] for i in which], completions, CPU), share_prompts(prompts, which, completions, CPU)
+    repeated = [prompt for prompt, n in zip(prompts, counts, strict=True) for _ in range(n)]
+    return pad_sequences(repeated, completions, CPU), share_prompts(prompts, counts, completions, CPU)
 
 
 def double(family: str) -> PreTrainedModel:
@@ -114,7 +115,7 @@ def test_padding_stays_inside_the_context() -> None:
     prompts = random_prompts(60, (CONTEXT - 2, 4))
     completions = [Completion([7, 8], [], "stop"), Completion([9] * 20, [], "stop")]
     plain = pad_sequences(prompts, completions, CPU)
-    shared = share_prompts(prompts, [0, 1], completions, CPU)
+    shared = share_prompts(prompts, [1, 1], completions, CPU)
     assert far(response_logprobs(model, shared, 1.0, 99)[0], response_logprobs(model, plain, 1.0, 99)[0]) < 1e-5
 
 

@@ -85,6 +85,10 @@ class LearnerConfig:
     """Truncated importance sampling between the generating and the learning engine: largest per-token weight."""
     logprob_chunk: int = 1024
     """Response tokens whose full-vocabulary logits exist at one time."""
+    share_prompts: bool | None = None
+    """Compute a prompt once for its rollouts in a pass, whose tokens then attend to its keys and values. Default: on a
+    CPU where the model allows it and that leaves at most 85% of a step's tokens. With CUDA it must be asked for: there
+    the attention of the responses needs a mask, which the fastest kernels do not take, and it has not been measured."""
     gradient_checkpointing: bool = False
     """Keep only the layers' inputs of a pass and compute the rest again: less memory, about a third more time."""
     param_dtype: ParamDtype = "float32"

@@ -19,7 +19,7 @@ from transformers import PreTrainedModel
 
 from agents.config import LearnerConfig
 from agents.faults import Fault
-from agents.logprobs import Sequences, check_head, response_logprobs
+from agents.logprobs import Layout, check_head, response_logprobs
 from agents.lora import adapter_off, has_adapter
 from agents.losses import kl_estimate, policy_loss
 from agents.master_weights import MasterWeights
@@ -30,6 +30,7 @@ from agents.processes import ALONE, Processes
 from agents.recompute import recomputing
 from agents.rollout import Rollouts
 from agents.sharding import forward_pass, gathered_state, publish, shard, sharded_moments, take_over
+from agents.sharing import Sharing
 from agents.token_sums import TokenSums
 
 T = TypeVar("T")
@@ -79,6 +80,8 @@ class Learner:
             check_head(model)
         self.config, self.temperature, self.dtype, self.processes = config, temperature, dtype, processes
         processes.same_weights(model)
+        with computing_in(dtype, model.device):
+            self.sharing = Sharing(model, config.share_prompts)
         self.adapted = has_adapter(model)
         self.reference: PreTrainedModel | None = None
         """A copy of the first policy; none is needed for an adapter, which leaves it when it is off."""
@@ -110,6 +113,7 @@ class Learner:
         ratio and the share that was capped, the mean gradient norm, all over the updates that were made; and the number
         of those that were skipped because their loss or gradient was not finite.
         """
+        self.sharing.decide(rollouts, self.limits)
         self.model.eval()  # the rollouts were sampled without dropout, so that is the distribution to differentiate
         prompts = range(len(rollouts.prompts))
         size = self.config.mini_batch
@@ -183,14 +187,15 @@ class Learner:
         Sharded processes need one another in every pass, so that all make as many; a process without a prompt in this
         batch makes one in any case, which leaves gradients of zero.
         """
-        own = list(micro_batches(rollouts, self.processes.share(batch), self.limits, self.model.device))
+        prompts = self.processes.share(batch)
+        own = list(micro_batches(rollouts, prompts, self.limits, self.model.device, self.sharing.on))
         passes = self.processes.most(len(own)) if self.processes.sharded else max(1, len(own))
         yield from own
         yield from [None] * (passes - len(own))
 
     def _nothing(self, rollouts: Rollouts) -> Tensor:
         """The loss (1,) of a pass for nothing: zero, as are its gradients."""
-        logp, _ = self._logprobs(self.model, one_token(rollouts, self.model.device))
+        logp, _ = self._logprobs(self.model, one_token(rollouts, self.model.device, self.sharing.on))
         return 0 * logp
 
     def _loss(self, data: StepData, micro: MicroBatch, sums: TokenSums) -> Tensor:
@@ -216,7 +221,7 @@ class Learner:
         sums.add(engine_ratio, loss=loss, **seen)
         return loss
 
-    def _logprobs(self, model: PreTrainedModel, sequences: Sequences) -> tuple[Tensor, Tensor]:
+    def _logprobs(self, model: PreTrainedModel, sequences: Layout) -> tuple[Tensor, Tensor]:
         with computing_in(self.dtype, model.device):
             return forward_pass(model, response_logprobs, sequences, self.temperature, self.config.logprob_chunk)
 
@@ -229,7 +234,7 @@ class Learner:
             for batch in batches:
                 for micro in self._passes(rollouts, batch):
                     if micro is None:
-                        self._logprobs(model, one_token(rollouts, model.device))
+                        self._logprobs(model, one_token(rollouts, model.device, self.sharing.on))
                         continue
                     logp, _ = self._logprobs(model, micro.sequences)
                     parts = logp.split([len(c.token_ids) for c in micro.completions])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
@@ -18,6 +19,17 @@ from transformers import PreTrainedModel
 from agents.generation import Completion
 
 PROBE = 100.0  # logits of this size are beyond any soft cap in use
+
+
+class Layout(Protocol):
+    """Prompts and responses as tensors for one pass."""
+
+    @property
+    def targets(self) -> Tensor:
+        """(tokens,) the response tokens, row by row."""
+
+    def states(self, model: PreTrainedModel) -> Tensor:
+        """(tokens, d) the hidden states that predict the targets."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +50,11 @@ class Sequences:
         """(tokens,) the response tokens, row by row."""
         return self.ids[:, 1:][self.response]
 
+    def states(self, model: PreTrainedModel) -> Tensor:
+        """(tokens, d) the hidden states that predict the targets."""
+        hidden: Tensor = model.base_model(input_ids=self.ids, use_cache=False).last_hidden_state  # (n, t, d)
+        return hidden[:, :-1][self.response]
+
 
 def pad_sequences(
     prompts: Sequence[Sequence[int]], completions: Sequence[Completion], device: torch.device
@@ -55,14 +72,13 @@ def pad_sequences(
 
 
 def response_logprobs(
-    model: PreTrainedModel, sequences: Sequences, temperature: float, chunk: int
+    model: PreTrainedModel, sequences: Layout, temperature: float, chunk: int
 ) -> tuple[Tensor, Tensor]:
     """Log-probabilities (tokens,) of the response tokens at this temperature, and the entropies there (no gradient).
 
-    Tokens run row by row, as in `Sequences.targets`. Everything is float32 at least: smaller logits are promoted.
+    Tokens run row by row, as in `sequences.targets`. Everything is float32 at least: smaller logits are promoted.
     """
-    hidden = model.base_model(input_ids=sequences.ids, use_cache=False).last_hidden_state  # (n, t, d)
-    states, targets = hidden[:, :-1][sequences.response], sequences.targets
+    states, targets = sequences.states(model), sequences.targets
     head = model.get_output_embeddings()
     logprobs, entropies = [], []
     for start in range(0, len(targets), chunk):

@@ -1,7 +1,8 @@
 """How much memory training needs, item by item with its arithmetic. In one process; allocators take some more.
 
 Activations are what the backward pass keeps, per token and layer: exact for Llama, Qwen2 and Qwen3 in transformers with
-the attention kernel sdpa (a test measures them), an approximation for others.
+the attention kernel sdpa (a test measures them), an approximation for others. A prompt is counted with each of its
+rollouts; where the learner shares prompts, less is needed.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ MAY_CHANGE = frozenset({"resume", "output", "name", "threads", "steps", "checkpo
                         "final_evaluation", "evaluation", "evaluate_every", "evaluate_problems", "trackers", "project",
                         "samples_every", "samples_prompts", "dry_run",
                         "learner.micro_batch", "learner.micro_batch_tokens", "learner.logprob_chunk",
-                        "learner.gradient_checkpointing", "learner.offload_reference",
+                        "learner.gradient_checkpointing", "learner.offload_reference", "learner.share_prompts",
                         "learner.max_skipped",
                         "engine.memory_share", "engine.cache_gib", "engine.threads", "engine.sleep",
                         "engine.multi_process"})  # fmt: skip

@@ -240,6 +240,9 @@ def main() -> None:
     parser.add_argument("--prompt-tokens", type=int, default=130, help="longest prompt")
     parser.add_argument("--response-tokens", type=int, default=112, help="longest response")
     parser.add_argument("--vary", choices=("nothing", "responses", "both"), default="responses", help="lengths")
+    parser.add_argument(
+        "--share-prompts", choices=("auto", "yes", "no"), default="auto", help="as the learner's option"
+    )
     parser.add_argument("--steps", type=int, default=7)
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--json", type=Path, help="also write the figures here")
@@ -251,7 +254,8 @@ def main() -> None:
 
     model, theirs = (AutoModelForCausalLM.from_pretrained(options.model, dtype=torch.float32) for _ in range(2))
     rollouts, advantages = make_rollouts(model, options)
-    config = LearnerConfig(mini_batch=options.prompts, micro_batch=options.micro_batch)
+    share = {"auto": None, "yes": True, "no": False}[options.share_prompts]
+    config = LearnerConfig(mini_batch=options.prompts, micro_batch=options.micro_batch, share_prompts=share)
     learner = Learner(model, config, temperature=1.0)
 
     def step() -> None:

@@ -76,6 +76,10 @@ CASES = {
     # The second mini-batch leaves one process without a prompt.
     "several updates": with_config(mini_batch=2, epochs=2, micro_batch=100, micro_batch_tokens=40),
     "other options": with_config(kl_coef=0.0, tis_cap=None, gradient_checkpointing=True, logprob_chunk=3),
+    "shared prompts": with_config(share_prompts=True, micro_batch=3),  # cuts the groups
+    "shared prompts, several updates": with_config(share_prompts=True, mini_batch=2, epochs=2, micro_batch=100),
+    "shared prompts, checkpointing": with_config(share_prompts=True, gradient_checkpointing=True),
+    "shared prompts, lora": Case(rank=4, config=replace(CONFIG, share_prompts=True)),
     "not a number": Case(spoiled=True),
     "out of memory": Case(short_of_memory=True),
     "bfloat16": Case(double=False, config=replace(CONFIG, param_dtype="bfloat16")),

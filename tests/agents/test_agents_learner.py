@@ -158,6 +158,8 @@ def test_several_updates_share_the_old_logprobs_of_before_the_first(setup: tuple
         {"logprob_chunk": 3},
         {"gradient_checkpointing": True},
         {"offload_reference": True},
+        {"share_prompts": True},
+        {"share_prompts": False},
     ],
 )
 @pytest.mark.parametrize("mini_batch", [64, 1])
@@ -299,6 +301,7 @@ def test_memory_options_do_not_change_the_gradient_in_float32(family: str) -> No
         {"micro_batch": 3},
         {"micro_batch": 100, "micro_batch_tokens": 40},
         {"gradient_checkpointing": True, "logprob_chunk": 5},
+        {"share_prompts": False},
     ):
         model = family_model(family, 60)
         rollouts = sampled_rollouts(model, LENGTHS, group_size=4)
@@ -310,7 +313,9 @@ def test_memory_options_do_not_change_the_gradient_in_float32(family: str) -> No
             torch.testing.assert_close(a, b, rtol=0, atol=1e-6)
 
 
-def test_gradient_checkpointing_computes_every_layer_again() -> None:
+@pytest.mark.parametrize("share", [False, True])
+def test_gradient_checkpointing_computes_every_layer_again(share: bool) -> None:
+    """Shared prompts take two passes, of the prompts and of the responses."""
     model = family_model("llama", 60)
     rollouts = sampled_rollouts(model, LENGTHS, group_size=4)
     passes: list[int] = []
@@ -318,11 +323,12 @@ def test_gradient_checkpointing_computes_every_layer_again() -> None:
         layer.self_attn.register_forward_hook(lambda *_: passes.append(1))
     counts = []
     for on in (False, True):
-        learner = Learner(model, replace(CONFIG, kl_coef=0.0, micro_batch=100, gradient_checkpointing=on), 1.0)
+        config = replace(CONFIG, kl_coef=0.0, micro_batch=100, gradient_checkpointing=on, share_prompts=share)
+        learner = Learner(model, config, 1.0)
         passes.clear()
         learner.step(rollouts, ADVANTAGES)
         counts.append(len(passes))
-    assert counts == [2, 4]
+    assert counts == ([4, 8] if share else [2, 4])
     assert not any("forward" in vars(layer) for layer in model.model.layers), "generation computes nothing twice"
 
 
@@ -336,7 +342,8 @@ def test_gradient_checkpointing_needs_layers_that_can() -> None:
 def test_the_reference_is_on_the_device_only_while_it_is_used(small: tuple[PreTrainedModel, Rollouts]) -> None:
     """Seen by the moves alone, since the only device here is the CPU: there for each step, and away after it."""
     model, rollouts = small
-    learner = Learner(deepcopy(model), replace(CONFIG, offload_reference=True), temperature=0.7)
+    config = replace(CONFIG, offload_reference=True, share_prompts=False)
+    learner = Learner(deepcopy(model), config, temperature=0.7)
     assert learner.reference is not None
     events: list[str] = []
     to = learner.reference.to

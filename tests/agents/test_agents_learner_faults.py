@@ -21,7 +21,9 @@ from agents.learner import Learner
 from agents.rollout import Rollouts
 from agents.train_vpo import train
 
-CONFIG = LearnerConfig(lr=1e-4, mini_batch=64, micro_batch=4, kl_coef=0.05, max_skipped=3)
+CONFIG = LearnerConfig(lr=1e-4, mini_batch=64, micro_batch=4, kl_coef=0.05, max_skipped=3, share_prompts=False)
+"""A layer runs once in a pass, so that passes can be counted."""
+
 ADVANTAGES = torch.tensor([[1.5, -0.5, 0.0, -1.0], [0.3, 0.3, -2.0, 1.4], [-0.7, 0.1, 0.9, -0.3]])
 CUDA = torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB.\nGPU 0 has ...")
 CPU = RuntimeError("[enforce fail at alloc_cpu.cpp:114] . DefaultCPUAllocator: can't allocate memory: you tried ...")

@@ -27,7 +27,7 @@ from agents.evaluation import ROWS, evaluate_policy, problems_for_all
 from agents.generation import make_generator
 from agents.policy import Policy, open_policy
 from agents.report import report
-from agents.saved_settings import Candidate, common_environment, find_candidate
+from agents.runs.saved_settings import Candidate, common_environment, find_candidate
 
 NUM_ANSWERS = 3  # of models that do not say what they were trained for
 

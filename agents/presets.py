@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 
 from agents.config import LearnerConfig, Preset, SamplingConfig, TrainConfig
-from agents.run import load_config
+from agents.runs.run import load_config
 
 
 def resolve_preset(preset: Preset) -> Preset:

@@ -13,7 +13,7 @@ from agents.evaluation import evaluate_policy
 from agents.generation import Generator
 from agents.policy import Policy, open_policy
 from agents.report import evaluate_and_report
-from agents.run import Run, answers_per_rollout
+from agents.runs.run import Run, answers_per_rollout
 
 
 def evaluation_metrics(config: TrainConfig, policy: Policy, generator: Generator) -> dict[str, float]:

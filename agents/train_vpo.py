@@ -36,9 +36,9 @@ from agents.policy import Policy, open_policy
 from agents.presets import command_line_defaults
 from agents.processes import ALONE, Processes, open_processes
 from agents.prompt_filter import fitting_problems
-from agents.run import answers_per_rollout, complete, open_run, refuse_changes
-from agents.run_checkpoint import restore
 from agents.run_evaluation import evaluate_first_and_last
+from agents.runs.run import answers_per_rollout, complete, open_run, refuse_changes
+from agents.runs.run_checkpoint import restore
 from agents.schedule import problems_of_step, steps_for
 from agents.training_loop import train_steps
 

@@ -16,18 +16,18 @@ from agents.config import TrainConfig, parse_pairs
 from agents.environment import Environment
 from agents.faults import Fault
 from agents.generation import EngineError, Generator, Sampling
-from agents.interrupt import EXIT_CODES, StopRequest
 from agents.learner import Learner
 from agents.policy import Policy
 from agents.processes import Processes
 from agents.rollout import Rollouts, collect, reward_batch, together
-from agents.run import Run, answers_per_rollout
-from agents.run_checkpoint import save
 from agents.run_evaluation import evaluation_metrics
+from agents.runs.interrupt import EXIT_CODES, StopRequest
+from agents.runs.run import Run, answers_per_rollout
+from agents.runs.run_checkpoint import save
+from agents.runs.tracking import RunLog
 from agents.samples import sample_rows
 from agents.schedule import problems_of_step, prompt_seeds, seed_of_step
 from agents.step_metrics import rollout_metrics
-from agents.tracking import RunLog
 
 
 def train_steps(

@@ -124,7 +124,7 @@ def checks(device: str, small: bool) -> dict[str, Any]:
     import torch
 
     from agents.learner import Learner
-    from agents.logprobs import pad_sequences, response_logprobs
+    from agents.learner.logprobs import pad_sequences, response_logprobs
     from agents.precision import computing_in
 
     prompts, group = (4, 4) if small else (16, 8)

@@ -15,8 +15,8 @@ import agents.evaluate
 from agents.cli import run_cli
 from agents.config import SamplingConfig, TrainConfig
 from agents.presets import LAPTOP
-from agents.run import save_config
-from agents.saved_settings import common_environment, find_candidate
+from agents.runs.run import save_config
+from agents.runs.saved_settings import common_environment, find_candidate
 
 ROOT = Path(__file__).parent.parent
 SMALL = ("--problems", "3", "--answers", "6", "--weights", "8", "--threads", "1")

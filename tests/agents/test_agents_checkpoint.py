@@ -16,8 +16,8 @@ import torch
 from agents_helpers import family_model
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedModel
 
-from agents import checkpoint
-from agents.checkpoint import latest_checkpoint, load_checkpoint, save_checkpoint
+from agents.runs import checkpoint
+from agents.runs.checkpoint import latest_checkpoint, load_checkpoint, save_checkpoint
 
 
 def trained(name: str, tied: bool, seed: int) -> tuple[PreTrainedModel, torch.optim.Optimizer]:
@@ -217,7 +217,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from transformers import GPT2Config, GPT2LMHeadModel
-from agents.checkpoint import save_checkpoint
+from agents.runs.checkpoint import save_checkpoint
 import torch
 
 model = GPT2LMHeadModel(GPT2Config(vocab_size=4000, n_embd=512, n_layer=2, n_head=4))

@@ -18,7 +18,7 @@ from transformers import PreTrainedModel
 from agents.config import LearnerConfig
 from agents.generation import Completion
 from agents.learner import Learner
-from agents.losses import kl_estimate, policy_loss
+from agents.learner.losses import kl_estimate, policy_loss
 from agents.rollout import Rollouts
 
 CONFIG = LearnerConfig(lr=1e-4, mini_batch=64, micro_batch=4, kl_coef=0.05)

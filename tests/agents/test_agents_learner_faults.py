@@ -14,11 +14,11 @@ from agents_helpers import family_model, sampled_rollouts
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from agents.checkpoint import latest_checkpoint
 from agents.config import LearnerConfig, SamplingConfig, TrainConfig
 from agents.faults import Fault
 from agents.learner import Learner
 from agents.rollout import Rollouts
+from agents.runs.checkpoint import latest_checkpoint
 from agents.train_vpo import train
 
 CONFIG = LearnerConfig(lr=1e-4, mini_batch=64, micro_batch=4, kl_coef=0.05, max_skipped=3, share_prompts=False)

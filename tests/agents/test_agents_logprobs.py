@@ -13,7 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from transformers import AutoModelForCausalLM, Gemma2Config, PreTrainedModel
 
 from agents.generation import Completion, Sampling
-from agents.logprobs import Sequences, check_head, pad_sequences, response_logprobs
+from agents.learner.logprobs import Sequences, check_head, pad_sequences, response_logprobs
 
 ALL = 10**9
 

@@ -17,12 +17,12 @@ from peft import LoraConfig as PeftLoraConfig
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from agents.checkpoint import latest_checkpoint, load_checkpoint, save_checkpoint
 from agents.config import LearnerConfig, LoraConfig, SamplingConfig, TrainConfig
 from agents.config_checks import check_lora
 from agents.learner import Learner
 from agents.lora import adapter_off, add_adapter, has_adapter, merged_parameters
 from agents.policy import Policy, load_policy, open_policy
+from agents.runs.checkpoint import latest_checkpoint, load_checkpoint, save_checkpoint
 from agents.train_vpo import train
 
 LORA = LoraConfig(rank=4, alpha=8.0)

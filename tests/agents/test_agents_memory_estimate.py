@@ -11,9 +11,9 @@ from agents_helpers import family_model
 from transformers import AutoModelForCausalLM, LlamaConfig, PreTrainedConfig, PreTrainedModel, Qwen2Config, Qwen3Config
 
 from agents.config import LearnerConfig, LoraConfig, SamplingConfig, TrainConfig
+from agents.dry_run.memory_estimate import GIB, Setting, activation_bytes, memory_items, peak
+from agents.dry_run.model_facts import find_config, known_config, model_size
 from agents.lora import add_adapter
-from agents.memory_estimate import GIB, Setting, activation_bytes, memory_items, peak
-from agents.model_facts import find_config, known_config, model_size
 from agents.precision import computing_in
 from agents.presets import PAPER
 

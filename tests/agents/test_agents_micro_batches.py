@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from agents.generation import Completion
-from agents.micro_batches import Limits, MicroBatch, micro_batches
+from agents.learner.micro_batches import Limits, MicroBatch, micro_batches
 from agents.rollout import Rollouts
 
 

@@ -11,12 +11,12 @@ from agents_helpers import family_model, sampled_rollouts
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from agents.checkpoint import load_checkpoint, save_checkpoint
 from agents.config import LearnerConfig, LoraConfig
 from agents.learner import Learner
+from agents.learner.master_weights import MasterWeights
 from agents.lora import add_adapter
-from agents.master_weights import MasterWeights
 from agents.policy import open_policy
+from agents.runs.checkpoint import load_checkpoint, save_checkpoint
 
 ADVANTAGES = torch.tensor([[1.5, -0.5, 0.0, -1.0], [0.3, 0.3, -2.0, 1.4], [-0.7, 0.1, 0.9, -0.3]])
 PAPER = LearnerConfig(lr=1e-6, weight_decay=0.0, micro_batch=3, kl_coef=0.05)

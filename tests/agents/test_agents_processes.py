@@ -13,9 +13,9 @@ from processes_worker import CASES, applies
 
 from agents.config import LearnerConfig
 from agents.generation import EngineError
-from agents.launcher import Launcher, read_launcher
 from agents.learner import Learner
 from agents.processes import ALONE, Processes
+from agents.processes.launcher import Launcher, read_launcher
 from agents.rollout import together
 
 

@@ -15,11 +15,11 @@ from agents_helpers import two_processes
 from processes_train_worker import config_of
 from safetensors.torch import load_file
 
-from agents.checkpoint import latest_checkpoint
 from agents.config import TrainConfig
 from agents.policy import load_policy
 from agents.processes import Processes
-from agents.run import load_config
+from agents.runs.checkpoint import latest_checkpoint
+from agents.runs.run import load_config
 from agents.train_vpo import train
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,10 +11,10 @@ import pytest
 import torch
 from agents_helpers import family_model
 
-from agents.checkpoint import save_checkpoint
 from agents.config import EvaluationConfig, LearnerConfig, SamplingConfig, TrainConfig, parse_pairs
 from agents.presets import LAPTOP, command_line_defaults, evaluation_top_p, preset_defaults
-from agents.run import complete, load_config, open_run, refuse_changes, save_config
+from agents.runs.checkpoint import save_checkpoint
+from agents.runs.run import complete, load_config, open_run, refuse_changes, save_config
 from vpo_envs.registration import TEXT_TASKS, make_task
 
 UNUSUAL = TrainConfig(

@@ -18,13 +18,13 @@ from agents.config import LearnerConfig, LoraConfig
 from agents.faults import Fault
 from agents.generation import Completion
 from agents.learner import Learner
-from agents.logprobs import Layout, pad_sequences, response_logprobs
+from agents.learner.logprobs import Layout, pad_sequences, response_logprobs
+from agents.learner.micro_batches import Limits, computed_tokens, cut, micro_batches
+from agents.learner.recompute import recomputing
+from agents.learner.shared_prompts import share_prompts, why_not_shared
 from agents.lora import add_adapter
-from agents.micro_batches import Limits, computed_tokens, cut, micro_batches
 from agents.precision import computing_in
-from agents.recompute import recomputing
 from agents.rollout import Rollouts
-from agents.shared_prompts import share_prompts, why_not_shared
 
 EXACT = ("gpt2", "llama", "qwen3")
 CPU = torch.device("cpu")

@@ -17,9 +17,9 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from agents.config import EvaluationConfig, TrainConfig
 from agents.faults import Fault
-from agents.interrupt import StopRequest
-from agents.run import complete
-from agents.tracking import RunLog
+from agents.runs.interrupt import StopRequest
+from agents.runs.run import complete
+from agents.runs.tracking import RunLog
 from agents.train_vpo import main, train
 
 PLAIN = TrainConfig(trackers=())

@@ -19,9 +19,9 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from agents.checkpoint import latest_checkpoint, load_checkpoint
 from agents.config import EvaluationConfig, LearnerConfig, SamplingConfig, TrainConfig
 from agents.policy import load_policy
+from agents.runs.checkpoint import latest_checkpoint, load_checkpoint
 from agents.train_vpo import main, train
 from vpo_envs.maze import MazeTask
 from vpo_envs.registration import register_task

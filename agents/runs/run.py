@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from agents.advantages import ONE_ANSWER
-from agents.checkpoint import Checkpoint, latest_checkpoint
 from agents.config import TrainConfig, parse_pairs
 from agents.config_checks import (
     check_engine,
@@ -22,6 +21,7 @@ from agents.config_checks import (
     check_sampling,
     check_trackers,
 )
+from agents.runs.checkpoint import Checkpoint, latest_checkpoint
 
 T = TypeVar("T")
 

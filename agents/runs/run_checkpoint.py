@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from agents.checkpoint import load_checkpoint, remove_unfinished, save_checkpoint
 from agents.faults import Fault, writing
 from agents.learner import Learner
 from agents.policy import Policy
 from agents.processes import Processes
-from agents.run import Run
+from agents.runs.checkpoint import load_checkpoint, remove_unfinished, save_checkpoint
+from agents.runs.run import Run
 
 
 def save(run: Run, done: int, policy: Policy, learner: Learner, processes: Processes) -> None:

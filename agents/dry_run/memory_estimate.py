@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from agents.config import TrainConfig
-from agents.model_facts import ModelSize
+from agents.dry_run.model_facts import ModelSize
 
 Phase = Literal["always", "generation", "learning"]
 GIB = 2**30

@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from agents.sharding import full_tensor, part_like
+from agents.processes.sharding import full_tensor, part_like
 
 
 class MasterWeights:

@@ -19,7 +19,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from agents.faults import Fault
-from agents.launcher import read_launcher
+from agents.processes.launcher import read_launcher
 
 T = TypeVar("T")
 

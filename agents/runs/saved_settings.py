@@ -10,7 +10,7 @@ from typing import Any
 
 from agents.config import TrainConfig
 from agents.presets import LAPTOP, Laptop, preset_defaults
-from agents.run import complete, load_config
+from agents.runs.run import complete, load_config
 
 BUILTIN = "builtin"
 FINAL = "final"

@@ -10,10 +10,10 @@ from pathlib import Path
 import torch
 
 from agents.config import TrainConfig, parse_pairs
+from agents.dry_run.memory_estimate import GIB, Setting, memory_items, peak
+from agents.dry_run.model_facts import find_config, model_size
 from agents.environment import Environment
-from agents.memory_estimate import GIB, Setting, memory_items, peak
-from agents.model_facts import find_config, model_size
-from agents.run import answers_per_rollout, complete, refuse_changes
+from agents.runs.run import answers_per_rollout, complete, refuse_changes
 from agents.schedule import steps_for
 
 

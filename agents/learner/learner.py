@@ -19,19 +19,19 @@ from transformers import PreTrainedModel
 
 from agents.config import LearnerConfig
 from agents.faults import Fault
-from agents.logprobs import Layout, check_head, response_logprobs
+from agents.learner.logprobs import Layout, check_head, response_logprobs
+from agents.learner.losses import kl_estimate, policy_loss
+from agents.learner.master_weights import MasterWeights
+from agents.learner.micro_batches import Limits, MicroBatch, micro_batches, one_token
+from agents.learner.out_of_memory import free_memory, is_out_of_memory
+from agents.learner.recompute import recomputing
+from agents.learner.sharing import Sharing
+from agents.learner.token_sums import TokenSums
 from agents.lora import adapter_off, has_adapter
-from agents.losses import kl_estimate, policy_loss
-from agents.master_weights import MasterWeights
-from agents.micro_batches import Limits, MicroBatch, micro_batches, one_token
-from agents.out_of_memory import free_memory, is_out_of_memory
 from agents.precision import computing_in
 from agents.processes import ALONE, Processes
-from agents.recompute import recomputing
+from agents.processes.sharding import forward_pass, gathered_state, publish, shard, sharded_moments, take_over
 from agents.rollout import Rollouts
-from agents.sharding import forward_pass, gathered_state, publish, shard, sharded_moments, take_over
-from agents.sharing import Sharing
-from agents.token_sums import TokenSums
 
 T = TypeVar("T")
 Logprobs = dict[tuple[int, int], Tensor]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from transformers import PreTrainedModel
 
-from agents.micro_batches import Limits, computed_tokens, cut
+from agents.learner.micro_batches import Limits, computed_tokens, cut
+from agents.learner.shared_prompts import why_not_shared
 from agents.rollout import Rollouts
-from agents.shared_prompts import why_not_shared
 
 WORTH = 0.85
 """Sharing must leave at most this part of the tokens: below it was never slower on a CPU (docs/speed.md)."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import torch
 
 from agents.generation import Completion
-from agents.logprobs import Layout, pad_sequences
+from agents.learner.logprobs import Layout, pad_sequences
+from agents.learner.shared_prompts import share_prompts
 from agents.rollout import Rollouts
-from agents.shared_prompts import share_prompts
 
 REPEATED = 8
 """A repeated token has keys and values only: 8 to 10% of what the backward pass keeps of a computed one, measured."""

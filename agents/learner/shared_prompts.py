@@ -2,7 +2,7 @@
 
 The model runs twice, on the prompts and on the responses, which attend to their prompt's keys and values as they do in
 generation. Gradients flow back through these, so the log-probabilities and their gradients are those of the plain
-layout (`agents.logprobs.Sequences`), rounding aside.
+layout (`agents.learner.logprobs.Sequences`), rounding aside.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from transformers import DynamicCache, PreTrainedModel
 from transformers.cache_utils import Cache, DynamicLayer
 
 from agents.generation import Completion
-from agents.logprobs import pad_sequences
+from agents.learner.logprobs import pad_sequences
 
 KERNELS = ("eager", "sdpa")
 """Those that take a mask of queries and keys, which the responses' pass needs."""

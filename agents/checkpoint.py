@@ -17,7 +17,10 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from agents.lora import has_adapter, load_adapter, save_adapter
+
 PREFIX = "step-"
+WEIGHTS = "model.safetensors"
 
 
 @dataclass(frozen=True)
@@ -38,24 +41,21 @@ def save_checkpoint(
 ) -> Checkpoint:
     """Write `folder/step-000123` and delete all but the newest `keep`.
 
-    With the tokenizer it is a transformers folder that can be evaluated like any other model.
+    With the tokenizer it is a transformers folder that can be evaluated like any other model. Of a model with an
+    adapter it is the adapter's folder.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for stale in folder.glob(f".*{PREFIX}*"):
-        shutil.rmtree(stale)
+    remove_unfinished(folder)
     final = folder / f"{PREFIX}{step:06d}"
     partial = folder / f".{final.name}"
     partial.mkdir()
-    # Tied weights share memory, which safetensors refuses: each tensor is written once, under its first name.
-    tensors: dict[str, torch.Tensor] = {}
-    seen: set[int] = set()
-    for name, tensor in model.state_dict().items():
-        if tensor.data_ptr() not in seen:
-            seen.add(tensor.data_ptr())
-            tensors[name] = tensor.contiguous()
-    save_file(tensors, partial / "model.safetensors", metadata={"format": "pt"})
+    if adapted := has_adapter(model):
+        save_adapter(model, partial)
+    else:
+        save_file(_distinct(model.state_dict()), partial / WEIGHTS, metadata={"format": "pt"})
     if tokenizer is not None:
         tokenizer.save_pretrained(partial)
+    if tokenizer is not None and not adapted:
         model.config.save_pretrained(partial)
         if model.generation_config is not None:
             model.generation_config.save_pretrained(partial)
@@ -73,6 +73,12 @@ def save_checkpoint(
     return Checkpoint(final, step)
 
 
+def remove_unfinished(folder: Path) -> None:
+    """Delete what a write or a deletion that was cut short left behind."""
+    for stale in folder.glob(f".*{PREFIX}*"):
+        shutil.rmtree(stale)
+
+
 def latest_checkpoint(folder: Path) -> Checkpoint | None:
     """The newest whole checkpoint in a folder."""
     whole = _whole(folder)
@@ -80,8 +86,26 @@ def latest_checkpoint(folder: Path) -> Checkpoint | None:
 
 
 def load_checkpoint(checkpoint: Checkpoint, model: PreTrainedModel) -> dict[str, Any]:
-    """Put the weights into the model and return the learner's state."""
-    tensors = load_file(checkpoint.folder / "model.safetensors")
+    """Put the weights into the model and return the learner's state.
+
+    Raises:
+        ValueError: the weights are those of another model or adapter.
+    """
+    if has_adapter(model):
+        load_adapter(model, checkpoint.folder)
+    else:
+        _load_weights(checkpoint, model)
+    # Mapped, not read: of sharded moments every process takes its part.
+    state: dict[str, Any] = torch.load(
+        checkpoint.folder / "learner.pt", weights_only=True, map_location="cpu", mmap=True
+    )
+    return state
+
+
+def _load_weights(checkpoint: Checkpoint, model: PreTrainedModel) -> None:
+    if not (checkpoint.folder / WEIGHTS).is_file():
+        raise ValueError(f"{checkpoint.folder} belongs to another model: it has no {WEIGHTS}")
+    tensors = load_file(checkpoint.folder / WEIGHTS)
     try:
         missing, unexpected = model.load_state_dict(tensors, strict=False)
     except RuntimeError as error:  # shapes
@@ -90,8 +114,17 @@ def load_checkpoint(checkpoint: Checkpoint, model: PreTrainedModel) -> dict[str,
     tied = set(model.all_tied_weights_keys)  # of this model; empty where the head has weights of its own
     if unexpected or set(missing) - tied:
         raise ValueError(f"{checkpoint.folder} belongs to another model: {sorted(set(missing) - tied) + unexpected}")
-    state: dict[str, Any] = torch.load(checkpoint.folder / "learner.pt", weights_only=True, map_location=model.device)
-    return state
+
+
+def _distinct(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Each tensor once, under its first name: tied weights share memory, which safetensors refuses."""
+    distinct: dict[str, torch.Tensor] = {}
+    seen: set[int] = set()
+    for name, tensor in tensors.items():
+        if tensor.data_ptr() not in seen:
+            seen.add(tensor.data_ptr())
+            distinct[name] = tensor.contiguous()
+    return distinct
 
 
 def _whole(folder: Path) -> list[Checkpoint]:

@@ -6,13 +6,15 @@ import os
 import sys
 from collections.abc import Callable
 
-USAGE_ERROR, INTERRUPTED = 2, 130  # the codes that shells and argparse use
+from agents.faults import Fault
+
+FAULT, USAGE_ERROR, INTERRUPTED = 1, 2, 130  # the codes that shells and argparse use
 
 
 def run_cli(main: Callable[[], object]) -> None:
-    """Call `main`; a ValueError becomes `error: ...` and exit code 2, Ctrl-C exit code 130.
+    """Call `main`; a ValueError becomes `error: ...` and exit code 2, a Fault the same with 1, Ctrl-C exit code 130.
 
-    Every other exception, and in development mode (`python -X dev`) a ValueError too, keeps its traceback.
+    Every other exception, and in development mode (`python -X dev`) these too, keeps its traceback.
 
     Raises:
         SystemExit: as above.
@@ -24,8 +26,8 @@ def run_cli(main: Callable[[], object]) -> None:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         raise SystemExit(INTERRUPTED) from None
-    except ValueError as error:
+    except (ValueError, Fault) as error:
         if sys.flags.dev_mode:
             raise
         print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
-        raise SystemExit(USAGE_ERROR) from None
+        raise SystemExit(FAULT if isinstance(error, Fault) else USAGE_ERROR) from None

@@ -9,6 +9,10 @@ from typing import Any, Literal
 
 Preset = Literal["auto", "laptop", "paper"]
 Dtype = Literal["auto", "float32", "bfloat16"]
+ParamDtype = Literal["float32", "bfloat16"]
+Attention = Literal["auto", "eager", "sdpa", "flash_attention_2"]
+Backend = Literal["auto", "transformers", "vllm"]
+TrackerName = Literal["tensorboard", "wandb", "trackio"]
 
 
 @dataclass
@@ -23,6 +27,30 @@ class SamplingConfig:
     """Nucleus mass. Below 1 needs `--learner.tis-cap None`, because the ratio of the engines is then undefined."""
     rows: int = 512
     """Responses that are generated side by side."""
+
+
+@dataclass
+class EngineConfig:
+    """The vLLM engine; the transformers backend has no options and refuses these."""
+
+    memory_share: float | None = None
+    """Share of the device's memory for weights and key-value cache. Default 0.5 with CUDA; on a CPU `cache_gib`."""
+    cache_gib: float | None = None
+    """Key-value cache in GiB, instead of `memory_share`. Default 1 on a CPU."""
+    max_model_len: int | None = None
+    """Longest prompt and response together, in tokens; default the longest that the other options allow."""
+    dtype: Dtype = "auto"
+    """What the engine computes in; auto = as the learner."""
+    eager: bool | None = None
+    """No compilation and no CUDA graphs. Default: on a CPU, where compiling takes longer than it saves."""
+    prefix_caching: bool = True
+    """Prompts that begin alike share their key-value cache."""
+    multi_process: bool | None = None
+    """The engine runs in a process of its own. Default: where training runs in several processes."""
+    threads: int = 1
+    """CPU threads of the engine."""
+    sleep: bool | None = None
+    """The engine gives its memory to the learner while that works. Default: with CUDA, the only place where it can."""
 
 
 @dataclass
@@ -48,13 +76,40 @@ class LearnerConfig:
     mini_batch: int = 64
     """Prompts in one optimizer update; the groups of a step are cut into batches of this size."""
     micro_batch: int = 8
-    """Rollouts in one forward and backward pass."""
+    """Most rollouts in one forward and backward pass. It is halved once if the memory does not suffice."""
+    micro_batch_tokens: int | None = None
+    """Most tokens in one pass, prompts and padding included; a rollout that is longer has a pass of its own."""
     epochs: int = 1
     """Passes over the rollouts of a step."""
     tis_cap: float | None = 2.0
     """Truncated importance sampling between the generating and the learning engine: largest per-token weight."""
     logprob_chunk: int = 1024
     """Response tokens whose full-vocabulary logits exist at one time."""
+    gradient_checkpointing: bool = False
+    """Keep only the layers' inputs of a pass and compute the rest again: less memory, about a third more time."""
+    param_dtype: ParamDtype = "float32"
+    """The weights. bfloat16 keeps float32 master weights beside them, so that an update of 1e-6 is not lost, and makes
+    the passes faster (no casts) and the reference half the size; it needs `--dtype bfloat16`."""
+    attention: Attention = "auto"
+    """Attention kernel; auto = flash_attention_2 where it is installed and a CUDA device computes in bfloat16, else
+    the model's default (sdpa for most)."""
+    offload_reference: bool = False
+    """Keep the frozen reference in the CPU's memory except while its log-probabilities are computed."""
+    max_skipped: int = 3
+    """Updates in a row with a loss or a gradient that is not finite, each of which is skipped, before training stops
+    (with a checkpoint)."""
+
+
+@dataclass
+class LoraConfig:
+    """Train a low-rank adapter (arXiv 2106.09685) and leave the weights frozen; they are the KL reference as well."""
+
+    rank: int = 0
+    """Rank of the adapter; 0 trains all weights."""
+    alpha: float = 32.0
+    """The adapter is scaled by alpha / rank."""
+    targets: tuple[str, ...] = ("all-linear",)
+    """Names of the modules that are adapted, such as q_proj v_proj; all-linear = all but the output head."""
 
 
 @dataclass
@@ -111,9 +166,11 @@ class TrainConfig:
     """Seed of the order of the problems, the sampled responses and the random weights."""
     device: str = "auto"
     """"auto", "cpu", "cuda", "cuda:1" ..."""
+    backend: Backend = "auto"
+    """What generates: auto = vllm where it is installed and the model is on a CUDA device, else transformers."""
     dtype: Dtype = "auto"
-    """What is computed in; auto = float32 on a CPU, bfloat16 elsewhere. The weights are float32 in any case: a step of
-    1e-6 would be lost in bfloat16."""
+    """What is computed in; auto = float32 on a CPU, bfloat16 elsewhere. What the weights are kept in is
+    `--learner.param-dtype`."""
     threads: int | None = None
     """CPU threads of torch; default torch's own choice."""
     output: str = "runs"
@@ -123,13 +180,31 @@ class TrainConfig:
     resume: str | None = None
     """Folder of a run to go on with; its saved configuration must agree with this command line."""
     checkpoint_every: int = 25
-    """Steps between checkpoints; one is always written at the end and on Ctrl-C."""
+    """Steps between checkpoints; one is always written at the end, on Ctrl-C and on SIGTERM."""
     keep_checkpoints: int = 2
     """Checkpoints that are kept, the newest ones."""
     final_evaluation: bool = True
     """Evaluate the first and the last policy when training ends."""
+    evaluate_every: int | None = None
+    """Steps between evaluations of the policy on a few test problems, from step 0 on; they appear as `evaluation/...`
+    in the metrics. None: no evaluation during training."""
+    evaluate_problems: int = 20
+    """Test problems of `--evaluate-every`; all else is as in `--evaluation`."""
+    trackers: tuple[TrackerName, ...] = ("tensorboard",)
+    """What shows the metrics and samples beside the run's own files: tensorboard, wandb, trackio."""
+    project: str = "vpo"
+    """Project of the run in W&B and trackio."""
+    samples_every: int | None = 25
+    """Steps between rollouts that are shown in `samples.jsonl` and the trackers, from step 0 on; None shows none."""
+    samples_prompts: int = 1
+    """Prompts of such a step whose rollouts are shown."""
+    dry_run: bool = False
+    """Print the configuration, the number of steps and an estimate of the memory, and stop. Nothing is downloaded,
+    trained or written."""
     sampling: SamplingConfig = field(default_factory=SamplingConfig)
+    engine: EngineConfig = field(default_factory=EngineConfig)
     learner: LearnerConfig = field(default_factory=LearnerConfig)
+    lora: LoraConfig = field(default_factory=LoraConfig)
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
 
 

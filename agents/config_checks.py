@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any, get_args
 
 import torch
 
 from agents.advantages import RewardBatch, estimate, estimator_options
-from agents.config import EvaluationConfig, LearnerConfig, TrainConfig
+from agents.config import EngineConfig, EvaluationConfig, LearnerConfig, LoraConfig, TrackerName, TrainConfig
 from agents.generation import Sampling
 
 
@@ -42,9 +44,33 @@ def check_sampling(config: TrainConfig) -> None:
         )
 
 
+def check_trackers(names: Sequence[str]) -> None:
+    """Trackers that are unknown, whose package is missing, or that are named twice."""
+    if unknown := set(names) - set(get_args(TrackerName)):
+        known = ", ".join(get_args(TrackerName))
+        raise ValueError(f"--trackers: unknown {', '.join(sorted(unknown))}; there are: {known}")
+    if len(set(names)) < len(names):
+        raise ValueError(f"--trackers {' '.join(names)} names one twice")
+    if missing := [name for name in names if find_spec(name) is None]:
+        raise ValueError(f"--trackers {' '.join(names)}: not installed: {', '.join(missing)}; pip install it")
+
+
+def check_engine(engine: EngineConfig) -> None:
+    """Sizes that no engine can have."""
+    for name in ("max_model_len", "threads"):
+        if (value := getattr(engine, name)) is not None and value < 1:
+            raise ValueError(f"--engine.{name.replace('_', '-')} must be at least 1, not {value}")
+    if engine.memory_share is not None and not 0 < engine.memory_share <= 1:
+        raise ValueError(f"--engine.memory-share must be above 0 and at most 1, not {engine.memory_share}")
+    if engine.cache_gib is not None and not 0 < engine.cache_gib < math.inf:
+        raise ValueError(f"--engine.cache-gib must be above 0, not {engine.cache_gib}")
+    if engine.memory_share is not None and engine.cache_gib is not None:
+        raise ValueError("--engine.memory-share and --engine.cache-gib both set the cache: give one of them")
+
+
 def check_learner(learner: LearnerConfig) -> None:
     """Numbers outside the range in which the objective makes sense."""
-    for name in ("mini_batch", "micro_batch", "epochs", "logprob_chunk"):
+    for name in ("mini_batch", "micro_batch", "epochs", "logprob_chunk", "max_skipped"):
         if getattr(learner, name) < 1:
             raise ValueError(f"--learner.{name.replace('_', '-')} must be at least 1, not {getattr(learner, name)}")
     ranges: dict[str, tuple[float, float, str]] = {
@@ -64,6 +90,24 @@ def check_learner(learner: LearnerConfig) -> None:
         raise ValueError(f"--learner.tis-cap must be above 0, or None, not {learner.tis_cap}")
     if not all(0 <= beta < 1 for beta in learner.betas):
         raise ValueError(f"--learner.betas must be in [0, 1), not {learner.betas}")
+    if learner.micro_batch_tokens is not None and learner.micro_batch_tokens < 1:
+        raise ValueError(f"--learner.micro-batch-tokens must be at least 1, or None, not {learner.micro_batch_tokens}")
+    if learner.offload_reference and learner.kl_coef == 0:
+        raise ValueError("--learner.offload-reference: there is no reference with --learner.kl-coef 0")
+
+
+def check_lora(lora: LoraConfig, learner: LearnerConfig) -> None:
+    """An adapter that cannot be made."""
+    if lora.rank < 0:
+        raise ValueError(f"--lora.rank must be at least 0, not {lora.rank}")
+    if lora.rank == 0 and lora != LoraConfig():
+        raise ValueError("--lora.alpha and --lora.targets need --lora.rank above 0")
+    if not 0 < lora.alpha < math.inf:
+        raise ValueError(f"--lora.alpha must be above 0, not {lora.alpha}")
+    if not lora.targets or ("all-linear" in lora.targets and len(lora.targets) > 1):
+        raise ValueError(f"--lora.targets takes names of modules, or all-linear alone, not {lora.targets}")
+    if lora.rank > 0 and learner.offload_reference:
+        raise ValueError("--learner.offload-reference: with --lora.rank the reference is the model without its adapter")
 
 
 def check_evaluation(config: EvaluationConfig, num_answers: int) -> None:

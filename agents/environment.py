@@ -1,7 +1,8 @@
 """One environment id as the agent uses it: groups of responses in, a reward tensor out.
 
-Our own environments are batched (`TextVectorEnv`). Any other registered text environment runs in MO-Gymnasium's vector
-environment, each copy inside the `MultiAnswer` wrapper.
+Our own environments are batched (`TextVectorEnv`), and the responses to some prompts can be scored before those to
+others. Any other registered text environment runs in MO-Gymnasium's vector environment, each copy inside the
+`MultiAnswer` wrapper; its copies step together, so all responses are scored at once.
 """
 
 from __future__ import annotations
@@ -15,11 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vpo_envs.registration import TEXT_ENV, spec_of
+from vpo_envs.scoring import score_responses
 from vpo_envs.task import Message, Split
+from vpo_envs.text_env import MAX_ACTION_LENGTH
 from vpo_envs.text_vector_env import TextVectorEnv
 from vpo_envs.wrappers import MultiAnswer
 
 TEST_SEEDS = 1_000_000_000  # foreign environments have no splits: test problems are the seeds from here on
+
+Scores = tuple[NDArray[np.float32], NDArray[np.bool_], Sequence[Sequence[str | None]]]
+"""Rewards (n, m, k), which answers were given (n, m), and the answers (n, m) of n responses."""
 
 
 @dataclass(frozen=True)
@@ -106,21 +112,39 @@ class Environment:
             first = TEST_SEEDS if self.split == "test" else 0
             seeds: Any = [first + i for i in ids]  # the base class is typed for one int, every vector env takes a list
             observations, infos = envs.reset(seed=seeds)
+        self._asked = ids[::group_size]
         self._mask = infos.get("objective_mask")
         messages = infos.get("messages")
         if messages is None:
             messages = [[{"role": "user", "content": str(text)}] for text in observations]
         return [list(messages[i]) for i in range(0, len(ids), group_size)]
 
-    def score(self, responses: Sequence[Sequence[str]]) -> GroupRewards:
-        """Score B x G responses to the prompts of the last `ask`."""
+    def score(self, responses: Sequence[Sequence[str]], places: Sequence[int] | None = None) -> GroupRewards:
+        """Score G responses to each of some prompts of the last `ask`: those at `places`, by default all of them.
+
+        Raises:
+            ValueError: some prompts only, in an environment that is not ours (`is_ours`).
+        """
+        places = range(len(self._asked)) if places is None else places
+        if not self.is_ours and list(places) != list(range(len(self._asked))):
+            raise ValueError(f"{self.id} is a foreign environment: all of its {len(self._asked)} prompts step together")
         b, g = len(responses), len(responses[0])
-        _, _, _, _, infos = self._envs(b * g).step([text for group in responses for text in group])
-        rewards = np.asarray(infos["rewards"], np.float32)
-        answers = infos["answers"]
+        texts = [text for group in responses for text in group]
+        scored = self._score_ours(texts, places, g) if self.is_ours else self._score_foreign(texts)
+        rewards, answered, answers = scored
+        masks = None if self._mask is None else np.asarray(self._mask, bool)[::g][list(places)]
         return GroupRewards(
             rewards=rewards.reshape(b, g, *rewards.shape[1:]),
-            answered=np.asarray(infos["answered"], bool).reshape(b, g, -1),
-            objective_mask=None if self._mask is None else np.asarray(self._mask, bool)[::g],
+            answered=answered.reshape(b, g, -1),
+            objective_mask=masks,
             answers=[[list(answers[i * g + j]) for j in range(g)] for i in range(b)],
         )
+
+    def _score_ours(self, texts: list[str], places: Sequence[int], group_size: int) -> Scores:
+        problems = [self.task[self._asked[place]] for place in places for _ in range(group_size)]
+        scored = score_responses(self.task, problems, [text[:MAX_ACTION_LENGTH] for text in texts], self.num_answers)
+        return scored.rewards, scored.answered, scored.answers
+
+    def _score_foreign(self, texts: list[str]) -> Scores:
+        _, _, _, _, infos = self._envs(len(texts)).step(texts)
+        return np.asarray(infos["rewards"], np.float32), np.asarray(infos["answered"], bool), infos["answers"]

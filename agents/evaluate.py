@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,9 +21,10 @@ import tyro
 
 from agents.cli import run_cli
 from agents.comparison import Comparison
-from agents.config import Dtype, EvaluationConfig, parse_pairs
-from agents.config_checks import check_evaluation
+from agents.config import Backend, Dtype, EngineConfig, EvaluationConfig, parse_pairs
+from agents.config_checks import check_engine, check_evaluation
 from agents.evaluation import ROWS, evaluate_policy, problems_for_all
+from agents.generation import make_generator
 from agents.policy import Policy, open_policy
 from agents.report import report
 from agents.saved_settings import Candidate, common_environment, find_candidate
@@ -54,6 +56,9 @@ class EvaluateConfig:
     """Responses that are generated side by side; less needs less memory and samples the same."""
     device: str = "auto"
     """"auto", "cpu", "cuda", "cuda:1" ..."""
+    backend: Backend = "auto"
+    """What generates: auto = vllm where it is installed and the model is on a CUDA device, else transformers."""
+    engine: EngineConfig = field(default_factory=EngineConfig)
     dtype: Dtype = "auto"
     """What is computed in; auto = float32 on a CPU, bfloat16 elsewhere."""
     threads: int | None = None
@@ -82,6 +87,7 @@ def evaluate(config: EvaluateConfig) -> Comparison:
     labels = _labels(config, candidates, counts)
     for m in counts:
         check_evaluation(config.evaluation, m)
+    check_engine(config.engine)
     if not 0 <= config.problem < config.evaluation.problems:
         raise ValueError(f"--problem {config.problem} is not one of the {config.evaluation.problems} problems")
     max_tokens, prompt_tokens = config.max_tokens, config.prompt_tokens
@@ -99,20 +105,22 @@ def evaluate(config: EvaluateConfig) -> Comparison:
     results = []
     for (policy, device), label, m in zip(policies, labels, counts, strict=True):
         _move(policy, device)
-        results.append(
-            evaluate_policy(
-                policy,
-                env,
-                env_args,
-                m,
-                config.evaluation,
-                max_tokens,
-                prompt_tokens,
-                label=label,
-                rows=config.rows,
-                problems=problems,
+        made = make_generator(policy, config.backend, config.engine, config.rows, prompt_tokens + max_tokens)
+        with closing(made) as generator:
+            results.append(
+                evaluate_policy(
+                    policy,
+                    env,
+                    env_args,
+                    m,
+                    config.evaluation,
+                    max_tokens,
+                    prompt_tokens,
+                    label=label,
+                    problems=problems,
+                    generator=generator,
+                )
             )
-        )
         _move(policy, "cpu")
     comparison = Comparison(results)
     output = Path(config.output or f"runs/evaluations/{time.strftime('%Y%m%d-%H%M%S')}")

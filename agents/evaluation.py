@@ -19,7 +19,7 @@ from tqdm import tqdm
 from agents.config import EvaluationConfig, parse_pairs
 from agents.config_checks import check_evaluation
 from agents.environment import Environment
-from agents.generation import Sampling, TransformersGenerator
+from agents.generation import Generator, Sampling, TransformersGenerator
 from agents.policy import Policy
 from agents.presets import evaluation_top_p
 from agents.prompt_filter import fitting_problems
@@ -254,6 +254,7 @@ def evaluate_policy(
     label: str | None = None,
     rows: int = ROWS,
     problems: Sequence[int] | None = None,
+    generator: Generator | None = None,
 ) -> PolicyResult:
     """Sample `config.answers` answers to each of the first `config.problems` test problems and score them.
 
@@ -267,6 +268,7 @@ def evaluate_policy(
         label: what the policy is called in tables; default where it came from.
         rows: responses that are generated side by side; does not change what is sampled.
         problems: which test problems; default the first ones (of a data set: that fit, see `agents.prompt_filter`).
+        generator: what samples, with the policy's weights; default one of transformers.
 
     Raises:
         ValueError: the numbers do not fit together, the environment refuses its arguments, or a prompt is too long.
@@ -279,7 +281,9 @@ def evaluate_policy(
         available = environment.num_problems
         problems = range(config.problems if available is None else min(config.problems, available))
     responses = config.answers // num_answers
-    generator = TransformersGenerator(policy.model, policy.end_ids, policy.tokenizer.pad_token_id, rows, policy.dtype)
+    if generator is None:
+        pad_id = policy.tokenizer.pad_token_id
+        generator = TransformersGenerator(policy.model, policy.end_ids, pad_id, rows, policy.dtype)
     top_p = evaluation_top_p(env_id) if config.top_p is None else config.top_p
     config = replace(config, top_p=top_p)
     sampling = Sampling(sampling_max_tokens, config.temperature, top_p)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -11,9 +12,13 @@ from typing import Any
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers.utils import is_flash_attn_2_available
 
-from agents.config import parse_pairs
+from agents.config import Attention, LoraConfig, ParamDtype, parse_pairs
+from agents.lora import add_adapter, has_adapter, is_adapter, save_adapter
 from vpo_envs.task import Message
+
+MODEL_FILES = ("config.json", "adapter_config.json")
 
 
 @dataclass
@@ -24,7 +29,7 @@ class Policy:
     tokenizer: PreTrainedTokenizerBase
     source: str
     dtype: torch.dtype = torch.float32
-    """What is computed in; the weights stay float32 (`autocast`)."""
+    """What is computed in, by autocast where the weights are float32."""
 
     @property
     def context(self) -> int:
@@ -77,9 +82,28 @@ class Policy:
         """The text of a response, without special tokens."""
         return str(self.tokenizer.decode(list(ids), skip_special_tokens=True))
 
+    def add_lora(self, config: LoraConfig, seed: int) -> None:
+        """Train an adapter of this configuration from now on; rank 0 changes nothing.
+
+        Raises:
+            ValueError: targets that the model lacks, or a model that came from an adapter's folder.
+        """
+        if config.rank == 0:
+            return
+        if is_adapter(Path(self.source)):
+            raise ValueError(
+                f"--lora.rank: {self.source} is an adapter itself, and an adapter cannot name it as its base; merge it "
+                "into an ordinary model first (its README.md says how)"
+            )
+        base = str(Path(self.source).resolve()) if Path(self.source).is_dir() else self.source
+        add_adapter(self.model, config, seed, base)
+
     def save(self, folder: str | Path) -> None:
-        """Write an ordinary transformers folder."""
-        self.model.save_pretrained(folder)
+        """Write an ordinary transformers folder; of a model with an adapter, the adapter's folder as peft has it."""
+        if has_adapter(self.model):
+            save_adapter(self.model, Path(folder))
+        else:
+            self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
 
 
@@ -110,39 +134,86 @@ def builtin_folder(env_id: str, env_args: dict[str, Any]) -> Path:
     return folder
 
 
-def load_policy(source: str, device: torch.device, dtype: torch.dtype) -> Policy:
-    """Load a model and tokenizer from a hub id or a folder. The weights are float32, `dtype` is what is computed in.
+def load_policy(
+    source: str,
+    device: torch.device,
+    dtype: torch.dtype,
+    param_dtype: torch.dtype = torch.float32,
+    attention: Attention = "auto",
+) -> Policy:
+    """Load a model and tokenizer from a hub id or a folder; an adapter is merged into its base.
+
+    The weights are `param_dtype`, `dtype` is what is computed in.
 
     Raises:
-        ValueError: the folder does not exist, or holds no model or no tokenizer; or the hub does not answer.
+        ValueError: the folder does not exist, or holds no model or no tokenizer; the hub does not answer; or the model
+            lacks this attention kernel.
     """
     folder = Path(source)
     looks_local = folder.exists() or source.startswith((".", "/", "~", "runs")) or source.count("/") > 1
     if looks_local:
         if not folder.is_dir():
             raise ValueError(f"model folder {source} does not exist")
-        if not (folder / "config.json").is_file():
-            inside = sorted(p.parent.name for p in folder.glob("*/config.json"))
+        if not (folder / "config.json").is_file() and not is_adapter(folder):
+            inside = sorted(p.parent.name for name in MODEL_FILES for p in folder.glob(f"*/{name}"))
             hint = f"; did you mean {folder / inside[0]}?" if inside else ""
             raise ValueError(f"{source} holds no model (config.json is missing){hint}")
         if not any((folder / name).is_file() for name in ("tokenizer.json", "tokenizer_config.json", "vocab.json")):
             raise ValueError(f"{source} holds no tokenizer; save the model's tokenizer into the same folder")
     try:
         tokenizer = AutoTokenizer.from_pretrained(source)
-        model = AutoModelForCausalLM.from_pretrained(source, dtype=torch.float32)
+        model: Any = _load_model(source, param_dtype, attention)
     except OSError as error:
         raise ValueError(f"cannot load the model {source!r}: {str(error).splitlines()[0]}") from error
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
-    placed: Any = model  # its `to` is typed for a model only
-    return Policy(placed.to(device).eval(), tokenizer, source, dtype)
+    model = model.to(device).eval()
+    if attention == "auto" and device.type == "cuda" and dtype == torch.bfloat16 and is_flash_attn_2_available():
+        with suppress(ValueError, ImportError):  # a model without it keeps its default
+            model.set_attn_implementation("flash_attention_2")
+    return Policy(model, tokenizer, source, dtype)
 
 
-def open_policy(source: str, env_id: str, env_args: dict[str, Any], device: str, dtype: str) -> Policy:
+def _load_model(source: str, param_dtype: torch.dtype, attention: Attention) -> PreTrainedModel:
+    """The model of a hub id or folder, on the CPU."""
+    folder = Path(source)
+    chosen: dict[str, Any] = {} if attention == "auto" else {"attn_implementation": attention}
+    adapted = is_adapter(folder)
+    base = source
+    if adapted:
+        from peft import PeftConfig, PeftModel  # takes a second to import
+
+        base = str(PeftConfig.from_pretrained(source).base_model_name_or_path)
+    if adapted and Path(base).is_absolute() and not Path(base).is_dir():
+        raise ValueError(f"{source} is an adapter of {base}, which does not exist")
+    # An adapter is merged in float32: rounded to bfloat16, small changes would be lost one by one.
+    first = torch.float32 if adapted else param_dtype
+    try:
+        model: Any = AutoModelForCausalLM.from_pretrained(base, dtype=first, **chosen)
+    except (ValueError, ImportError) as error:
+        if not chosen:
+            raise
+        raise ValueError(f"--learner.attention {attention}: {str(error).splitlines()[0]}") from error
+    if adapted:
+        model = PeftModel.from_pretrained(model, source).merge_and_unload().to(param_dtype)
+    loaded: PreTrainedModel = model
+    return loaded
+
+
+def open_policy(
+    source: str,
+    env_id: str,
+    env_args: dict[str, Any],
+    device: str,
+    dtype: str,
+    param_dtype: ParamDtype = "float32",
+    attention: Attention = "auto",
+) -> Policy:
     """Load the policy that the options name; "builtin" is the environment's own (`builtin_folder`).
 
     Raises:
-        ValueError: see `load_policy` and `builtin_folder`; or a device that is not there.
+        ValueError: see `load_policy` and `builtin_folder`; or a device that is not there, or weights in a smaller type
+            than what is computed in.
     """
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -153,5 +224,7 @@ def open_policy(source: str, env_id: str, env_args: dict[str, Any], device: str,
         raise ValueError(f"--device {device}: {str(error).splitlines()[0]}") from error
     if dtype == "auto":
         dtype = "float32" if place.type == "cpu" else "bfloat16"
+    if param_dtype == "bfloat16" and dtype != "bfloat16":
+        raise ValueError(f"--learner.param-dtype bfloat16 needs --dtype bfloat16, not {dtype}")
     folder = str(builtin_folder(env_id, env_args)) if source == "builtin" else source
-    return load_policy(folder, place, getattr(torch, dtype))
+    return load_policy(folder, place, getattr(torch, dtype), getattr(torch, param_dtype), attention)

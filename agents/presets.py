@@ -75,7 +75,8 @@ def _paper(config: TrainConfig) -> TrainConfig:
         prompt_tokens=paper.prompt_tokens,
         epochs=paper.epochs,
         sampling=SamplingConfig(max_tokens=paper.max_tokens, rows=64),
-        learner=LearnerConfig(mini_batch=paper.mini_batch, micro_batch=paper.micro_batch),
+        # The activations of its models would not fit beside the optimizer (`--dry-run` shows both).
+        learner=LearnerConfig(mini_batch=paper.mini_batch, micro_batch=paper.micro_batch, gradient_checkpointing=True),
     )
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from agents.comparison import Comparison
-from agents.config import EvaluationConfig
+from agents.config import Backend, EngineConfig, EvaluationConfig
 from agents.evaluation import ROWS, evaluate_policy, problems_for_all
+from agents.generation import make_generator
 from agents.plots import plot_best_at_k, plot_maze_answers
 from agents.policy import Policy
 
@@ -23,15 +25,32 @@ def evaluate_and_report(
     prompt_tokens: int,
     output: Path,
     rows: int = ROWS,
+    backend: Backend = "transformers",
+    engine: EngineConfig | None = None,
 ) -> Comparison:
-    """Evaluate policies, label -> (policy, m), one after the other, and report; see `evaluate_policy` for the rest."""
+    """Evaluate policies, label -> (policy, m), one after the other, and report.
+
+    See `evaluate_policy` and `make_generator` for the rest.
+    """
     problems = problems_for_all(list(policies.values()), env_id, env_args, config, max_tokens, prompt_tokens)
-    results = [
-        evaluate_policy(
-            policy, env_id, env_args, m, config, max_tokens, prompt_tokens, label=label, rows=rows, problems=problems
-        )
-        for label, (policy, m) in policies.items()
-    ]
+    results = []
+    for label, (policy, m) in policies.items():
+        made = make_generator(policy, backend, engine or EngineConfig(), rows, prompt_tokens + max_tokens)
+        with closing(made) as generator:
+            results.append(
+                evaluate_policy(
+                    policy,
+                    env_id,
+                    env_args,
+                    m,
+                    config,
+                    max_tokens,
+                    prompt_tokens,
+                    label=label,
+                    problems=problems,
+                    generator=generator,
+                )
+            )
     comparison = Comparison(results)
     report(comparison, output)
     return comparison

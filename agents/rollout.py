@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from agents.advantages import RewardBatch
-from agents.environment import Environment
 from agents.generation import Completion, Generator, Sampling
-from agents.policy import Policy
+from agents.scoring import score_beside
+
+if TYPE_CHECKING:  # the learner takes rollouts, and needs no environment for that
+    from agents.environment import Environment, GroupRewards
+    from agents.policy import Policy
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,9 @@ class Rollouts:
     """(B, G, m) bool."""
     objective_mask: Tensor | None
     """(B, k) bool."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """Where the time went: `generate` from the prompts to the last response, `score` the work of scoring, `score_wait`
+    the part of it that came after the last response. The rest of `score` ran beside generation."""
 
     @property
     def generated_tokens(self) -> int:
@@ -46,19 +54,56 @@ def collect(
     seeds: Sequence[int],
     prompt_tokens: int,
 ) -> Rollouts:
-    """Answer each problem `group_size` times, sampled with its seed, and score the responses."""
+    """Answer each problem `group_size` times, sampled with its seed, and score the responses.
+
+    Responses of our own environments are scored while others are still generated.
+    """
+    began = time.perf_counter()
     messages = environment.ask(problems, group_size)
     prompts = policy.encode_prompts(messages, prompt_tokens, sampling.max_tokens)
-    completions = generator.generate(prompts, group_size, sampling, seeds)
-    responses = [[policy.decode(c.token_ids) for c in group] for group in completions]
-    scored = environment.score(responses)
+
+    def score(places: list[int], completions: list[list[Completion]]) -> GroupRewards:
+        return environment.score([[policy.decode(c.token_ids) for c in group] for group in completions], places)
+
+    scored = score_beside(generator.stream(prompts, group_size, sampling, seeds), score, beside=environment.is_ours)
+    earned = scored.rewards
     return Rollouts(
         prompts=prompts,
-        completions=completions,
-        answers=scored.answers,
-        rewards=torch.from_numpy(scored.rewards),
-        answered=torch.from_numpy(scored.answered),
-        objective_mask=None if scored.objective_mask is None else torch.from_numpy(scored.objective_mask),
+        completions=scored.completions,
+        answers=earned.answers,
+        rewards=torch.from_numpy(earned.rewards),
+        answered=torch.from_numpy(earned.answered),
+        objective_mask=None if earned.objective_mask is None else torch.from_numpy(earned.objective_mask),
+        seconds={
+            "generate": scored.generation_ended - began,
+            "score": scored.seconds,
+            "score_wait": time.perf_counter() - scored.generation_ended,
+        },
+    )
+
+
+def together(parts: Sequence[tuple[Sequence[int], Rollouts]]) -> Rollouts:
+    """The rollouts of a step from those of every process, each with the places of its prompts in the step.
+
+    The seconds are those of the slowest process.
+    """
+    if len(parts) == 1:
+        return parts[0][1]
+    places = [place for own, _ in parts for place in own]
+    order = sorted(range(len(places)), key=places.__getitem__)
+    each = [rollouts for _, rollouts in parts]
+    prompts = [p for r in each for p in r.prompts]
+    completions = [c for r in each for c in r.completions]
+    answers = [a for r in each for a in r.answers]
+    masks = [r.objective_mask for r in each if r.objective_mask is not None]
+    return Rollouts(
+        prompts=[prompts[i] for i in order],
+        completions=[completions[i] for i in order],
+        answers=[answers[i] for i in order],
+        rewards=torch.cat([r.rewards for r in each])[order],
+        answered=torch.cat([r.answered for r in each])[order],
+        objective_mask=torch.cat(masks)[order] if masks else None,
+        seconds={name: max(r.seconds[name] for r in each) for name in each[0].seconds},
     )
 
 

@@ -13,14 +13,28 @@ from typing import Any, TypeVar
 from agents.advantages import ONE_ANSWER
 from agents.checkpoint import Checkpoint, latest_checkpoint
 from agents.config import TrainConfig, parse_pairs
-from agents.config_checks import check_evaluation, check_learner, check_method, check_sampling
+from agents.config_checks import (
+    check_engine,
+    check_evaluation,
+    check_learner,
+    check_lora,
+    check_method,
+    check_sampling,
+    check_trackers,
+)
 
 T = TypeVar("T")
 
 SET_SIZE = 3  # the paper's
 MAY_CHANGE = frozenset({"resume", "output", "name", "threads", "steps", "checkpoint_every", "keep_checkpoints",
-                        "final_evaluation", "evaluation"})  # fmt: skip
-"""Options that do not touch what a step computes; all others must stay as they were."""
+                        "final_evaluation", "evaluation", "evaluate_every", "evaluate_problems", "trackers", "project",
+                        "samples_every", "samples_prompts", "dry_run",
+                        "learner.micro_batch", "learner.micro_batch_tokens", "learner.logprob_chunk",
+                        "learner.gradient_checkpointing", "learner.offload_reference",
+                        "learner.max_skipped",
+                        "engine.memory_share", "engine.cache_gib", "engine.threads", "engine.sleep",
+                        "engine.multi_process"})  # fmt: skip
+"""Options that do not touch what a step computes, rounding aside; all others must stay as they were."""
 
 
 @dataclass(frozen=True)
@@ -52,14 +66,18 @@ def complete(config: TrainConfig) -> TrainConfig:
         raise ValueError(
             f"--answers-per-prompt {config.answers_per_prompt} must be at least two rollouts of --num-answers {m} each"
         )
-    for name in ("prompts", "epochs", "checkpoint_every", "keep_checkpoints", "prompt_tokens", "steps", "threads"):
+    for name in ("prompts", "epochs", "checkpoint_every", "keep_checkpoints", "prompt_tokens", "steps", "threads",
+                 "evaluate_every", "evaluate_problems", "samples_every", "samples_prompts"):  # fmt: skip
         if (value := getattr(config, name)) is not None and value < 1:
             raise ValueError(f"--{name.replace('_', '-')} must be at least 1, not {value}")
     if config.seed < 0:
         raise ValueError(f"--seed must be at least 0, not {config.seed}")
     check_sampling(config)
+    check_engine(config.engine)
     check_learner(config.learner)
-    if config.final_evaluation:
+    check_lora(config.lora, config.learner)
+    check_trackers(config.trackers)
+    if config.final_evaluation or config.evaluate_every is not None:
         check_evaluation(config.evaluation, m)
     return replace(config, num_answers=m)
 
@@ -80,7 +98,7 @@ def refuse_changes(config: TrainConfig) -> None:
     changed = [
         f"{key}: {old!r} -> {new!r}"
         for key, old, new in _differences(asdict(load_config(Path(config.resume))), asdict(config))
-        if key.partition(".")[0] not in MAY_CHANGE and not (key == "num_answers" and new is None)
+        if not {key, key.partition(".")[0]} & MAY_CHANGE and not (key == "num_answers" and new is None)
     ]
     if changed:
         raise ValueError(f"{config.resume} cannot be resumed with another configuration: " + "; ".join(changed))

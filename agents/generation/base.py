@@ -38,6 +38,10 @@ class Sampling:
             raise ValueError(f"top_p must be in (0, 1], not {self.top_p}")
 
 
+class EngineError(RuntimeError):
+    """The engine failed while it generated, or while it took new weights. It cannot be used any more."""
+
+
 class Generator(ABC):
     """A generation backend."""
 
@@ -61,3 +65,9 @@ class Generator(ABC):
         """n continuations of each prompt (see `stream`)."""
         done = dict(self.stream(prompts, n, sampling, seeds))
         return [done[i] for i in range(len(prompts))]
+
+    def rest(self) -> None:  # noqa: B027 - most backends hold nothing that the learner could use
+        """The learner works now: give it the memory that is not needed before the next `sync`."""
+
+    def close(self) -> None:  # noqa: B027
+        """Free what the backend holds; it cannot be used any more."""

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import math
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
 from collections.abc import Sequence
+from pathlib import Path
 from random import Random
 from typing import TypeVar
 
@@ -112,3 +119,38 @@ def reference_distribution(logits: Sequence[float], temperature: float, top_p: f
     mass = sum(p[i] for i in kept)
     inside = set(kept)
     return [p[i] / mass if i in inside else 0.0 for i in range(len(p))]
+
+
+def two_processes(script: str, *arguments: str, timeout: float = 300) -> str:
+    """Run a script of this folder in two processes that a launcher would have started; returns what they printed.
+
+    Raises AssertionError if one of them fails; the other one, which may wait for it, is ended.
+    """
+    folder = Path(__file__).parent
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    common = {**os.environ, "PYTHONPATH": str(folder.parents[1]), "OMP_NUM_THREADS": "1", "MASTER_ADDR": "127.0.0.1"}
+    common |= {"MASTER_PORT": str(port), "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2"}
+    deadline = time.monotonic() + timeout
+    with tempfile.TemporaryFile("w+") as output:
+        running = [
+            subprocess.Popen(
+                [sys.executable, str(folder / script), *arguments],
+                env={**common, "RANK": rank, "LOCAL_RANK": rank},
+                stdout=output,
+                stderr=output,
+            )
+            for rank in ("0", "1")
+        ]
+        codes: list[int | None] = [None, None]
+        while None in codes and not any(codes) and time.monotonic() < deadline:
+            time.sleep(0.1)
+            codes = [process.poll() for process in running]
+        for process in running:
+            process.kill()
+            process.wait()
+        output.seek(0)
+        printed = output.read()
+    assert codes == [0, 0], printed
+    return printed

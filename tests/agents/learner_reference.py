@@ -47,7 +47,8 @@ def reference_step(
 ) -> PreTrainedModel:
     """A copy of `model` after one `Learner.step` by an optimizer that starts afresh; `frozen` is the KL reference."""
     start, model = model, deepcopy(model)
-    moments = [(torch.zeros_like(p), torch.zeros_like(p)) for p in model.parameters()]
+    trained = [p for p in model.parameters() if p.requires_grad]
+    moments = [(torch.zeros_like(p), torch.zeros_like(p)) for p in trained]
     updates = 0
     for _ in range(config.epochs):
         for first in range(0, len(rollouts.prompts), config.mini_batch):
@@ -64,15 +65,15 @@ def reference_step(
                         loss = loss * engine.clamp(max=config.tis_cap)
                     d = ref - logp
                     losses.append(loss + config.kl_coef * (d.exp() - d - 1))
-            gradients = torch.autograd.grad(torch.cat(losses).mean(), list(model.parameters()))
+            gradients = torch.autograd.grad(torch.cat(losses).mean(), trained)
             updates += 1
-            _adamw(model, gradients, moments, updates, config)
+            _adamw(trained, gradients, moments, updates, config)
     return model
 
 
 @torch.no_grad()
 def _adamw(
-    model: PreTrainedModel,
+    parameters: list[Tensor],
     gradients: tuple[Tensor, ...],
     moments: list[tuple[Tensor, Tensor]],
     updates: int,
@@ -82,7 +83,7 @@ def _adamw(
     norm = math.sqrt(sum(float((g * g).sum()) for g in gradients))
     scale = min(1.0, config.grad_clip / (norm + 1e-6))
     beta1, beta2 = config.betas
-    for p, gradient, (first, second) in zip(model.parameters(), gradients, moments, strict=True):
+    for p, gradient, (first, second) in zip(parameters, gradients, moments, strict=True):
         g = gradient * scale
         first.mul_(beta1).add_((1 - beta1) * g)
         second.mul_(beta2).add_((1 - beta2) * g * g)

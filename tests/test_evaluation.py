@@ -201,8 +201,9 @@ def test_the_pool_holds_what_the_responses_earn(policy, monkeypatch, m):
         def __init__(self, *args, **kwargs) -> None:
             self.rng = Random(0)
 
-        def generate(self, prompts, n, sampling, seed):
-            return [[self.respond(tuple(prompt)) for _ in range(n)] for prompt in prompts]
+        def stream(self, prompts, n, sampling, seeds):
+            for place, prompt in enumerate(prompts):
+                yield place, [self.respond(tuple(prompt)) for _ in range(n)]
 
         def respond(self, prompt):
             problem = texts[prompt]

@@ -62,7 +62,7 @@ def assert_credited(tokenizer: Any, task: Any, text: str, num_answers: int, end:
     return parts
 
 
-@pytest.mark.parametrize("env", ["vpo/Maze-v0", "vpo/ToolRL-v0", "vpo/Code-v0"])
+@pytest.mark.parametrize("env", LAPTOP)
 def test_a_built_in_policy_on_demonstrations(env: str) -> None:
     args = parse_pairs(LAPTOP[env].env_args, "env_args")
     tokenizer = AutoTokenizer.from_pretrained(builtin_folder(env, args))

@@ -6,9 +6,9 @@
     python agents/train_vpo.py --resume runs/<name>
 
 One step: ask B prompts, sample G responses of m answers each, score every answer with a reward vector, turn the rewards
-(B, G, m, k) into one advantage per response, and take a policy-gradient step. The run's folder holds `config.json`,
-`metrics.jsonl`, `samples.jsonl`, TensorBoard logs, checkpoints, the final model in transformers format, a table and
-pictures.
+(B, G, m, k) into one advantage per response or answer, and take a policy-gradient step. The run's folder holds
+`config.json`, `metrics.jsonl`, `samples.jsonl`, TensorBoard logs, checkpoints, the final model in transformers format,
+a table and pictures.
 """
 
 from __future__ import annotations

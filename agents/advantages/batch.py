@@ -24,6 +24,8 @@ class RewardBatch:
             the real objectives of each group. Default: equal.
         lower_bound: a number or (k,): the reward vector of a rollout that gave no answer at all, that is the lower
             bound of the environment's reward space.
+        prompt_weights: (B, k) non-negative weights that were written into each prompt, for `goal_conditioned`;
+            renormalised like the reference weights. Default: none, the prompts ask for nothing in particular.
 
     Raises:
         TypeError: a tensor has the wrong type or dtype.
@@ -41,6 +43,8 @@ class RewardBatch:
     """(B, k), zero for masked objectives, each row sums to 1."""
     lower_bound: Tensor
     """(k,)."""
+    prompt_weights: Tensor | None
+    """(B, k), zero for masked objectives, each row sums to 1; or None."""
 
     def __init__(
         self,
@@ -49,6 +53,7 @@ class RewardBatch:
         objective_mask: Tensor | None = None,
         reference_weights: ArrayLike | Tensor | None = None,
         lower_bound: ArrayLike | Tensor = 0.0,
+        prompt_weights: ArrayLike | Tensor | None = None,
     ) -> None:
         if not isinstance(rewards, Tensor) or rewards.dtype not in (torch.float32, torch.float64):
             found = rewards.dtype if isinstance(rewards, Tensor) else type(rewards).__name__
@@ -65,12 +70,19 @@ class RewardBatch:
         rewards = rewards.masked_fill(~(answered[..., None] & objective_mask[:, None, None, :]), 0.0)
         _check_finite(rewards)
 
+        if reference_weights is None:
+            reference_weights = torch.ones(k, dtype=rewards.dtype)
+        if prompt_weights is not None:
+            prompt_weights = _weights("prompt_weights", prompt_weights, objective_mask, rewards, shapes=((b, k),))
         fields = {
             "rewards": rewards,
             "answered": answered,
             "objective_mask": objective_mask,
-            "reference_weights": _reference_weights(reference_weights, objective_mask, rewards),
+            "reference_weights": _weights(
+                "reference_weights", reference_weights, objective_mask, rewards, shapes=((k,), (b, k))
+            ),
             "lower_bound": _lower_bound(lower_bound, answered, rewards),
+            "prompt_weights": prompt_weights,
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -88,15 +100,20 @@ class RewardBatch:
         """(B, 1): what a rollout without any answer scores, w* . lower bound."""
         return self.reference_weights @ self.lower_bound[:, None]
 
-    def one_answer_scalars(self, estimator: str) -> Tensor:
-        """(B, G): s of each rollout's only answer, the lower bound where it gave none. ValueError unless m = 1."""
+    def one_answer_rewards(self, estimator: str) -> Tensor:
+        """(B, G, k): r of each rollout's only answer, the lower bound where it gave none. ValueError unless m = 1."""
         answers = self.rewards.shape[2]
         if answers != 1:
             raise ValueError(
                 f"{estimator} needs exactly one answer per rollout and got {answers}: make the environment with "
                 "num_answers=1, or use an estimator of answer sets (vpo, multi_rlvr)"
             )
-        return torch.where(self.silent, self.silent_scalar(), self.scalars().squeeze(-1))
+        return self.for_maximum().squeeze(2)
+
+    def one_answer_scalars(self, estimator: str, weights: Tensor | None = None) -> Tensor:
+        """(B, G): w . r of each rollout's only answer under weights (B, k), w* by default. ValueError unless m = 1."""
+        weights = self.reference_weights if weights is None else weights
+        return (self.one_answer_rewards(estimator) @ weights[:, :, None]).squeeze(-1)
 
     def for_maximum(self) -> Tensor:
         """(B, G, m, k): rewards under which a maximum over all m answers is one over the answers that were given.
@@ -134,21 +151,21 @@ def _check_finite(rewards: Tensor) -> None:
     )
 
 
-def _reference_weights(weights: ArrayLike | Tensor | None, mask: Tensor, like: Tensor) -> Tensor:
+def _weights(
+    name: str, weights: ArrayLike | Tensor, mask: Tensor, like: Tensor, shapes: tuple[tuple[int, ...], ...]
+) -> Tensor:
     """(B, k), zero where masked, rows sum to 1."""
-    b, k = mask.shape
-    if weights is None:
-        weights = torch.ones(k, dtype=like.dtype)
     w = _tensor(weights, like)
-    if tuple(w.shape) not in ((k,), (b, k)):
-        raise ValueError(f"reference_weights must have the shape {(k,)} or {(b, k)}, not {tuple(w.shape)}")
+    if tuple(w.shape) not in shapes:
+        raise ValueError(f"{name} must have the shape {' or '.join(map(str, shapes))}, not {tuple(w.shape)}")
     if not (w.isfinite() & (w >= 0)).all():
-        raise ValueError(f"reference_weights must be finite and not negative, not {w.tolist()}")
+        raise ValueError(f"{name} must be finite and not negative, not {w.tolist()}")
     w = w * mask
     total = w.sum(dim=-1, keepdim=True)
     if not (total > 0).all():
         group = int((total <= 0).squeeze(-1).nonzero()[0])
-        what = "no real objective (objective_mask)" if not mask[group].any() else "no reference weight"
+        kind = name.removesuffix("_weights")
+        what = "no real objective (objective_mask)" if not mask[group].any() else f"no {kind} weight"
         raise ValueError(f"prompt {group} has {what}: its answers cannot be scored")
     return w / total
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from itertools import combinations, permutations
 from typing import Any
 
 import torch
@@ -29,6 +31,7 @@ def random_arguments(seed: int, b: int = 5, g: int = 6, m: int = 3, k: int = 4) 
         "objective_mask": mask,
         "reference_weights": 0.1 + uniform(k),
         "lower_bound": -uniform(k),
+        "prompt_weights": 0.1 + uniform(b, k),
     }
 
 
@@ -48,9 +51,14 @@ def groups(arguments: dict[str, Any]) -> list[Group]:
 
 def reference_weights(arguments: dict[str, Any]) -> list[list[float]]:
     """w* over the real objectives of each group."""
+    return real_weights([arguments["reference_weights"].tolist()] * len(arguments["rewards"]), arguments)
+
+
+def real_weights(weights: list[list[float]], arguments: dict[str, Any]) -> list[list[float]]:
+    """Weights of each group over its real objectives."""
     result = []
-    for real in arguments["objective_mask"].tolist():
-        kept = [w for w, is_real in zip(arguments["reference_weights"].tolist(), real, strict=True) if is_real]
+    for row, real in zip(weights, arguments["objective_mask"].tolist(), strict=True):
+        kept = [w for w, is_real in zip(row, real, strict=True) if is_real]
         result.append([w / sum(kept) for w in kept])
     return result
 
@@ -76,12 +84,140 @@ def vpo(arguments: dict[str, Any], weights: Tensor) -> Tensor:
     return torch.tensor(advantages, dtype=torch.float64)
 
 
+def of_scalars(arguments: dict[str, Any], advantages: Callable[[list[float]], list[float]]) -> Tensor:
+    """(B, G): a function of the scores w* . r of the only answers of a group."""
+    scores = [
+        [dot(w, rollout[0]) for rollout in group]
+        for group, w in zip(groups(arguments), reference_weights(arguments), strict=True)
+    ]
+    return torch.tensor([advantages(group) for group in scores], dtype=torch.float64)
+
+
 def grpo(arguments: dict[str, Any]) -> Tensor:
     """(B, G)."""
-    advantages = []
-    for group, w in zip(groups(arguments), reference_weights(arguments), strict=True):
-        advantages.append(znorm([dot(w, rollout[0]) for rollout in group]))
+    return of_scalars(arguments, znorm)
+
+
+def dr_grpo(arguments: dict[str, Any]) -> Tensor:
+    """(B, G)."""
+    return of_scalars(arguments, lambda scores: [x - mean(scores) for x in scores])
+
+
+def maxrl(arguments: dict[str, Any]) -> Tensor:
+    """(B, G)."""
+    return of_scalars(arguments, lambda scores: [(x - mean(scores)) / (mean(scores) + 1e-6) for x in scores])
+
+
+def under_weights(arguments: dict[str, Any], weights: list[list[float]]) -> Tensor:
+    """(B, G): `random_weight` and `goal_conditioned`, given the weights (B, k) of the groups."""
+    advantages = [
+        znorm([dot(w, rollout[0]) for rollout in group])
+        for group, w in zip(groups(arguments), real_weights(weights, arguments), strict=True)
+    ]
     return torch.tensor(advantages, dtype=torch.float64)
+
+
+def gdpo(arguments: dict[str, Any]) -> Tensor:
+    """(B, G)."""
+    combined = []
+    for group, w in zip(groups(arguments), reference_weights(arguments), strict=True):
+        objectives = [znorm([rollout[0][j] for rollout in group]) for j in range(len(w))]
+        combined.append([dot(w, list(zs)) for zs in zip(*objectives, strict=True)])
+    everything = [x for group in combined for x in group]
+    flat = znorm(everything)
+    size = len(combined[0])
+    return torch.tensor(flat, dtype=torch.float64).view(-1, size)
+
+
+def mean(values: list[float]) -> float:
+    return sum(values) / len(values)
+
+
+def subsets_with(i: int, group: int, k: int) -> list[tuple[int, ...]]:
+    return [s for s in combinations(range(group), k) if i in s]
+
+
+def subsets_without(left_out: set[int], group: int, k: int) -> list[tuple[int, ...]]:
+    return [s for s in combinations(range(group), k) if not left_out & set(s)]
+
+
+def max_at_k(scores: list[float], k: int) -> list[float]:
+    """Every subset of the group, with the rollout and without it."""
+    group = range(len(scores))
+
+    def mean_best(subsets: list[tuple[int, ...]]) -> float:
+        return mean([max(scores[j] for j in subset) for subset in subsets])
+
+    return [
+        k * (mean_best(subsets_with(i, len(scores), k)) - mean_best(subsets_without({i}, len(scores), k)))
+        for i in group
+    ]
+
+
+def gain(scores: list[float], i: int, k: int, left_out: set[int]) -> float:
+    """Mean over the k-subsets with i, and without some others, of (their best - their best without i)."""
+    gains = []
+    for subset in subsets_without(left_out, len(scores), k):
+        if i in subset:
+            others = [scores[j] for j in subset if j != i]
+            gains.append(max(0.0, scores[i] - max(others)) if others else scores[i])
+    return mean(gains)
+
+
+def pass_at_k(scores: list[float], k: int) -> list[float]:
+    """PKPO's s_loo-1."""
+    if k == 1:
+        total = sum(scores)
+        return [x - (total - x) / (len(scores) - 1) for x in scores]
+    return [k * gain(scores, i, k, set()) for i in range(len(scores))]
+
+
+def maxpo(scores: list[float], k: int) -> list[float]:
+    """The gain minus the leave-two-out baseline: gains of the others over subsets that leave out i as well."""
+    group = range(len(scores))
+    return [k * (gain(scores, i, k, set()) - mean([gain(scores, j, k, {i}) for j in group if j != i])) for i in group]
+
+
+def poly(vectors: list[Answer], scores: list[float], k: int) -> list[float]:
+    """Every set scored as mean reward times distinct vectors / k."""
+    size = len(scores)
+    score = {
+        s: mean([scores[j] for j in s]) * len({tuple(vectors[j]) for j in s}) / k for s in combinations(range(size), k)
+    }
+    baseline = mean(list(score.values()))
+    return [
+        k * size / (size - k) * (mean([score[s] for s in subsets_with(i, size, k)]) - baseline) for i in range(size)
+    ]
+
+
+def shapley(utilities: list[float | None], floor: float) -> list[float]:
+    """Average over all orders of arrival of what an answer adds to the best so far; None is an absent answer."""
+    shares = [0.0] * len(utilities)
+    orders = list(permutations(range(len(utilities))))
+    for order in orders:
+        arrived: list[float] = []
+        for answer in order:
+            before = max(arrived) if arrived else floor
+            if (utility := utilities[answer]) is not None:
+                arrived.append(utility)
+            shares[answer] += (max(arrived) if arrived else floor) - before
+    return [share / len(orders) for share in shares]
+
+
+def shapley_shares(arguments: dict[str, Any], weights: Tensor) -> Tensor:
+    """(B, G, m), under the weights (B, K, k)."""
+    rewards, answered = arguments["rewards"].tolist(), arguments["answered"].tolist()
+    masked = (weights * arguments["objective_mask"][:, None]).tolist()
+    floor = arguments["lower_bound"].tolist()
+    result = []
+    for group, group_answered, drawn in zip(rewards, answered, masked, strict=True):
+        for rollout, given in zip(group, group_answered, strict=True):
+            games = [
+                shapley([dot(w, a) if g else None for a, g in zip(rollout, given, strict=True)], dot(w, floor))
+                for w in drawn
+            ]
+            result.append([mean(list(shares)) for shares in zip(*games, strict=True)])
+    return torch.tensor(result, dtype=torch.float64).view(arguments["answered"].shape)
 
 
 def multi_rlvr(arguments: dict[str, Any]) -> Tensor:

@@ -37,6 +37,26 @@ def test_reference_weights_may_differ_per_prompt() -> None:
     torch.testing.assert_close(batch.scalars().flatten(), torch.tensor([0.75, 0.25]))
 
 
+def test_prompt_weights() -> None:
+    mask = torch.tensor([[True, True, True], [True, False, True]])
+    batch = RewardBatch(torch.ones(2, 1, 1, 3), objective_mask=mask, prompt_weights=[[1, 1, 2], [1, 5, 3]])
+    torch.testing.assert_close(batch.prompt_weights, torch.tensor([[0.25, 0.25, 0.5], [0.25, 0.0, 0.75]]))
+    assert RewardBatch(torch.ones(2, 1, 1, 3)).prompt_weights is None
+
+
+def test_one_answer_scalars() -> None:
+    """The second rollout gave no answer and has the lower bound of the objective that its prompt has."""
+    batch = RewardBatch(
+        torch.tensor([[[[0.5, 9.0]], [[0.7, 9.0]]]]),
+        answered=torch.tensor([[[True], [False]]]),
+        objective_mask=torch.tensor([[True, False]]),
+        lower_bound=-2.0,
+    )
+    assert torch.equal(batch.one_answer_rewards("x"), torch.tensor([[[0.5, 0.0], [-2.0, 0.0]]]))
+    assert torch.equal(batch.one_answer_scalars("x"), torch.tensor([[0.5, -2.0]]))
+    assert torch.equal(batch.one_answer_scalars("x", torch.tensor([[0.5, 0.0]])), torch.tensor([[0.25, -1.0]]))
+
+
 def test_the_callers_rewards_are_left_alone() -> None:
     rewards = torch.ones(1, 2, 2, 2)
     answered = torch.tensor([[[True, False], [False, False]]])
@@ -95,6 +115,8 @@ ones = torch.ones(2, 3, 2, 4)
         ({"rewards": ones, "reference_weights": [1, 1, 1]}, ValueError, r"reference_weights.*\(3,\)"),
         ({"rewards": ones, "reference_weights": [1, 1, 1, -1]}, ValueError, "not negative"),
         ({"rewards": ones, "reference_weights": [0, 0, 0, 0]}, ValueError, "prompt 0 has no reference weight"),
+        ({"rewards": ones, "prompt_weights": [1, 1, 1, 1]}, ValueError, r"prompt_weights.*\(2, 4\), not \(4,\)"),
+        ({"rewards": ones, "prompt_weights": [[1] * 4, [0] * 4]}, ValueError, "prompt 1 has no prompt weight"),
         ({"rewards": ones, "lower_bound": [0.0, 1.0]}, ValueError, r"lower_bound.*\(2,\)"),
         (
             {"rewards": ones, "lower_bound": -np.inf, "answered": torch.arange(12).reshape(2, 3, 2) < 10},

@@ -64,6 +64,20 @@ def config_of(model: str, output: str) -> TrainConfig:
     )
 
 
+def on_mazes(config: TrainConfig, method: str) -> TrainConfig:
+    """Two steps of the built-in policy, whose responses hold answers, with prompts that may ask for weights."""
+    return replace(
+        config,
+        env="vpo/Maze-v0",
+        env_args=("size=5", "slack=4", "num_problems=50"),
+        model="builtin",
+        method=method,
+        steps=2,
+        samples_prompts=5,
+        sampling=SamplingConfig(max_tokens=96),
+    )
+
+
 def run(config: TrainConfig, processes: Processes) -> int:
     """Train, with a process group of its own; returns the exit code."""
     meeting = Path(config.output) / f".{config.name or 'resumed'}-{int(processes.sharded)}"
@@ -101,6 +115,8 @@ def main() -> None:
         assert run(replace(config, resume=str(Path(output) / f"{kind}-part")), processes) == 0
         lora = replace(config, lora=LoraConfig(rank=2), steps=1, name=f"{kind}-lora")
         assert run(lora, processes) == 0
+    for method in ("vpo_shapley", "goal_conditioned"):
+        assert run(replace(on_mazes(config, method), name=f"ddp-{method}"), opened) == 0
     if not opened.main:
         training_loop.prompt_seeds = terminated_in(step=1)
     assert run(replace(config, name="terminated"), opened) == 0

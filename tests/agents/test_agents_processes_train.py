@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 from agents_helpers import two_processes
-from processes_train_worker import config_of
+from processes_train_worker import config_of, on_mazes
 from safetensors.torch import load_file
 
 from agents.config import TrainConfig
@@ -31,7 +31,10 @@ def runs(policy_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     output = tmp_path_factory.mktemp("runs")
     printed = two_processes("processes_train_worker.py", str(policy_folder), str(output))
     (output / "printed").write_text(printed)
-    train(replace(config_of(str(policy_folder), str(output)), name="alone"))
+    config = config_of(str(policy_folder), str(output))
+    train(replace(config, name="alone"))
+    for method in ("vpo_shapley", "goal_conditioned"):
+        train(replace(on_mazes(config, method), name=f"alone-{method}"))
     return output
 
 
@@ -59,6 +62,11 @@ def assert_same_run(folder: Path, other: Path) -> None:
         assert ours == pytest.approx(theirs, abs=1e-5)
     for a, b in zip(weights(folder / "final"), weights(other / "final"), strict=True):
         torch.testing.assert_close(a, b, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("method", ["vpo_shapley", "goal_conditioned"])
+def test_credit_for_tokens_and_weights_in_prompts_are_those_of_one_process(runs: Path, method: str) -> None:
+    assert_same_run(runs / f"ddp-{method}", runs / f"alone-{method}")
 
 
 @pytest.mark.parametrize("kind", ["ddp", "fsdp"])

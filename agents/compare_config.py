@@ -35,10 +35,18 @@ class CompareConfig(TrainConfig):
     reevaluate: bool = False
     """Evaluate runs again whose evaluation was made with other options, instead of refusing."""
 
+    name: str | None = None
+    """Name of the comparison; default that of the preset."""
+    output: str = "runs"
+    """Folder of all runs."""
+    dry_run: bool = False
+    """Print the runs, what is done of them and an estimate of the time that is left, and stop."""
+
     # One run's business, which a comparison decides for each of its runs.
     method: tyro.conf.Suppress[str] = "vpo"
     method_args: tyro.conf.Suppress[tuple[str, ...]] = ()
     seed: tyro.conf.Suppress[int] = 0
+    epochs: tyro.conf.Suppress[int] = 1
     resume: tyro.conf.Suppress[str | None] = None
     final_evaluation: tyro.conf.Suppress[bool] = False
     learner: LearnerConfig = field(default_factory=LearnerConfig)
@@ -93,6 +101,4 @@ def study_defaults(training: TrainConfig) -> CompareConfig:
     name = training.name or training.preset
     if study is None:
         return CompareConfig(**options | {"name": name})
-    return replace(
-        CompareConfig(**options | {"name": name}, methods=study.methods, seeds=study.seeds), **study.changes
-    )
+    return replace(CompareConfig(**options | {"name": name}, methods=study.methods, seeds=study.seeds), **study.changes)

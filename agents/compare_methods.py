@@ -14,8 +14,8 @@ from agents.run import answers_per_rollout, complete
 
 WARM_START = "warm_start"
 GROUPS = ("learner", "sampling", "lora")
-BUDGET = ("learner.mini_batch", "learner.epochs")
-"""Options of these groups that all methods share, because they say how many updates a step has."""
+BUDGET = ("learner.mini_batch", "learner.epochs", "sampling.max_tokens")
+"""Options of these groups that all methods share: the updates of a step, and the length of a response."""
 
 
 @dataclass(frozen=True)
@@ -128,8 +128,11 @@ def _with_options(run: TrainConfig, method: Method) -> TrainConfig:
         path, _, text = option.partition("=")
         value: Any = parse_pairs([f"value={text}"], f"--methods {method.label}")["value"]
         group, dot, name = path.partition(".")
-        old = getattr(getattr(run, group), name) if dot else None
-        if isinstance(old, int | float) and not isinstance(value, int | float):
+        owner = getattr(run, group) if dot else run
+        kind = next(str(f.type) for f in fields(owner) if f.name == (name or group))
+        if kind.startswith(("int", "float")) and not isinstance(value, int | float | None):
             raise ValueError(f"{method.label}: {path} must be a number, not {text!r}")
+        if value is None and "None" not in kind:
+            raise ValueError(f"{method.label}: {path} cannot be None")
         run = replace(run, **{group: replace(getattr(run, group), **{name: value}) if dot else value})
     return run

@@ -14,15 +14,15 @@ from agents.config import EngineConfig, EvaluationConfig, LearnerConfig, LoraCon
 from agents.generation import Sampling
 
 
-def check_method(name: str, options: dict[str, Any]) -> None:
-    """An unknown method, an option that it lacks, or a value that it refuses."""
+def check_method(name: str, options: dict[str, Any], group: int) -> None:
+    """An unknown method, an option that it lacks, or a value that it refuses for a group of so many rollouts."""
     known = estimator_options(name)
     if unknown := sorted(options.keys() - known.keys()):
         raise ValueError(
             f"--method-args: {name} has no option {', '.join(unknown)} (it has: {', '.join(known) or 'none'})"
         )
     try:
-        estimate(name, RewardBatch(torch.zeros(1, 2, 1, 2)), generator=torch.Generator(), **options)
+        estimate(name, RewardBatch(torch.zeros(1, group, 1, 2)), generator=torch.Generator(), **options)
     except (ValueError, TypeError) as error:
         raise ValueError(f"--method-args: {error}") from error
 

@@ -57,8 +57,9 @@ def complete(config: TrainConfig) -> TrainConfig:
     Raises:
         ValueError: an unknown method or option of it, or numbers that do not fit together.
     """
-    check_method(config.method, parse_pairs(config.method_args, "--method-args"))
     m = answers_per_rollout(config)
+    group = max(2, config.answers_per_prompt // max(1, m))  # fewer are refused below
+    check_method(config.method, parse_pairs(config.method_args, "--method-args"), group)
     if m < 1:
         raise ValueError(f"--num-answers must be at least 1, not {m}")
     if config.method in ONE_ANSWER and m != 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import numpy as np
 import pytest
 
 import agents.compare
-import agents.training_loop
+import agents.train_vpo
 from agents.compare import command, compare
 from agents.compare_config import CompareConfig
 from agents.compare_plan import describe, plan
@@ -59,6 +60,13 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[CompareConfig, Path
     """An undisturbed comparison and its results."""
     config = tiny(tmp_path_factory.mktemp("whole"))
     return config, compare(config)
+
+
+@pytest.fixture
+def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of a tiny comparison's time is drawing."""
+    monkeypatch.setattr(agents.compare, "plot_study", lambda *_: [])
+    monkeypatch.setattr(agents.train_vpo, "plot_training", lambda *_: None)
 
 
 def numbers(results: Path) -> Any:
@@ -138,6 +146,7 @@ def test_every_policy_is_evaluated_as_by_the_evaluation_command(
         assert run["metrics"] == {n: {"value": e.value, "low": e.low, "high": e.high} for n, e in metrics.items()}
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_what_is_done_is_not_done_again(whole: tuple[CompareConfig, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     config, results = whole
     before = numbers(results)
@@ -152,9 +161,8 @@ def _never(*_: object, **__: object) -> None:
     raise AssertionError("it is done already")
 
 
-def test_after_a_kill_within_a_run_the_same_numbers_come_out(
-    whole: tuple[CompareConfig, Path], tmp_path: Path
-) -> None:
+@pytest.mark.usefixtures("no_pictures")
+def test_after_a_kill_within_a_run_the_same_numbers_come_out(whole: tuple[CompareConfig, Path], tmp_path: Path) -> None:
     config = tiny(tmp_path)
     arguments = [
         *("--preset", "laptop", "--env-args", *config.env_args, "--methods", *WORDS, "--seeds", "0", "1"),
@@ -185,22 +193,28 @@ def test_after_a_kill_within_a_run_the_same_numbers_come_out(
     assert numbers(compare(config)) == numbers(whole[1])
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_ctrl_c_anywhere_loses_nothing(
     whole: tuple[CompareConfig, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = tiny(tmp_path)
-    learn = Learner.step
-    stops: list[tuple[Any, str, Callable[..., Any], int]] = [
-        (agents.compare, "evaluate_policy", agents.compare.evaluate_policy, 2),  # before grpo-seed0 is evaluated
-        (agents.compare, "train", agents.compare.train, 2),  # between the seeds' runs
-        (Learner, "step", learn, 2),  # in the second step of a run
-    ]
-    for owner, name, function, calls in stops:
+    results = Path(config.results) / "Maze-v0" / "tiny"
+
+    def interrupt(owner: Any, name: str, calls: int) -> None:
         with monkeypatch.context() as patch:
-            patch.setattr(owner, name, _interrupted(function, calls))
+            patch.setattr(owner, name, _interrupted(getattr(owner, name), calls))
             with pytest.raises(KeyboardInterrupt):
                 compare(config)
-    assert numbers(compare(config)) == numbers(whole[1])
+
+    interrupt(agents.compare, "evaluate_policy", calls=2)  # grpo's first run is trained and not evaluated
+    assert not results.exists()
+    interrupt(agents.compare, "train", calls=2)  # seed 0 of all methods is done
+    smaller, both = numbers(results), numbers(whole[1])
+    assert smaller["seeds"] == [0]
+    for few, all_ in zip(smaller["methods"], both["methods"], strict=True):
+        assert [run["metrics"] for run in few["runs"]] == [all_["runs"][0]["metrics"]]
+    interrupt(Learner, "step", calls=2)  # within a run
+    assert numbers(compare(config)) == both
 
 
 def _interrupted(function: Callable[..., Any], calls: int) -> Callable[..., Any]:
@@ -215,24 +229,6 @@ def _interrupted(function: Callable[..., Any], calls: int) -> Callable[..., Any]
         return function(*args, **kwargs)
 
     return call
-
-
-def test_an_interrupted_comparison_is_a_complete_smaller_one(
-    whole: tuple[CompareConfig, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    config = replace(tiny(tmp_path), output=whole[0].output)  # the runs are there, the results are not
-    with monkeypatch.context() as patch:
-        patch.setattr(agents.compare, "_say", _interrupted(agents.compare._say, 5))
-        for run in plan(config)[3:]:
-            patch.setattr(type(run), "evaluated", False)
-        patch.setattr(agents.compare, "_evaluate", lambda run, _: run.result)
-        with pytest.raises(KeyboardInterrupt):
-            compare(config)
-    data = numbers(Path(config.results) / "Maze-v0" / "tiny")
-    assert data["seeds"] == [0]
-    assert [run["seed"] for run in data["methods"][0]["runs"]] == [0]
-    both = numbers(whole[1])
-    assert data["methods"][1]["runs"][0]["metrics"] == both["methods"][1]["runs"][0]["metrics"]
 
 
 @pytest.mark.parametrize(
@@ -256,9 +252,8 @@ def test_other_options_for_runs_that_exist_are_refused(
             run(replace(whole[0], **candidate | changes))
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_another_evaluation_of_the_same_runs(whole: tuple[CompareConfig, Path], tmp_path: Path) -> None:
-    import shutil
-
     runs = shutil.copytree(whole[0].output, tmp_path / "runs")
     fewer = replace(whole[0].evaluation, problems=2)
     config = replace(whole[0], output=str(runs), results=str(tmp_path), evaluation=fewer, reevaluate=True, seeds=(0,))

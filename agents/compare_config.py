@@ -78,6 +78,7 @@ STUDIES: dict[tuple[str, str], Study] = {
             "vpo",
         ),
         seeds=(0, 1, 2),
+        changes={"keep_checkpoints": 1},
     ),
 }
 """(preset, environment) -> its study. Training options that are not in `changes` are those of `agents/presets.py`."""

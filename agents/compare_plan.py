@@ -144,12 +144,11 @@ def check_unchanged(runs: Sequence[PlannedRun], reevaluate: bool) -> None:
     problems: list[str] = []
     outdated: list[PlannedRun] = []
     for run in runs:
-        if run.method.trains and latest_checkpoint(run.folder / "checkpoints") is not None:
+        begun = run.trained or latest_checkpoint(run.folder / "checkpoints") is not None
+        if run.method.trains and begun:
             changed = differences(load_config(run.folder), run.config, also=("steps",))
             if changed:
                 problems.append(f"{run.title}: " + "; ".join(changed))
-        elif run.method.trains and run.trained:
-            problems.append(f"{run.title}: {run.folder} was trained but has no checkpoint; remove the folder")
         if run.evaluated:
             changed = _evaluation_changes(run)
             if changed and not reevaluate:

@@ -24,9 +24,9 @@ from vpo_envs.maze.rewards import route
 from vpo_envs.maze.task import parse_moves
 from vpo_envs.registration import make_task
 
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Okabe and Ito's palette, which people with any colour vision can tell apart."""
-MARKERS = "osD^vPX"  # a second difference, for prints without colour
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F", "#7A4B2A", "#5B3FC4")
+"""Okabe and Ito's palette, which people with any colour vision can tell apart, and three more for many policies."""
+MARKERS = "osD^vPX<>*"  # a second difference, for prints without colour
 DPI = 150
 PANELS_IN_ROW = 4
 
@@ -94,10 +94,9 @@ def draw_best_at_k(
     )
     for axis, (panel, heading) in zip(axes, panels, strict=True):
         for i, (name, by_panel) in enumerate(zip(names, curves, strict=True)):
-            color, marker = COLORS[i % len(COLORS)], MARKERS[(i + i // len(COLORS)) % len(MARKERS)]
-            curve = by_panel[panel]
-            axis.fill_between(ks, [e.low for e in curve], [e.high for e in curve], color=color, alpha=0.15)
-            axis.plot(ks, [e.value for e in curve], color=color, marker=marker, markersize=4.5, label=name)
+            curve, style, marker = by_panel[panel], line_style(i), MARKERS[(i + i // len(COLORS)) % len(MARKERS)]
+            axis.fill_between(ks, [e.low for e in curve], [e.high for e in curve], color=style["color"], alpha=0.15)
+            axis.plot(ks, [e.value for e in curve], **style, marker=marker, markersize=4.5, label=name)
         if panel in ceilings:
             label = "ceiling (exact Pareto front)"
             axis.axhline(ceilings[panel], color="#444444", linestyle="--", linewidth=1.3, label=label)
@@ -119,6 +118,11 @@ def legend_below(figure: Figure, axis: Axes, share: float) -> None:
     rows = math.ceil(len(labels) / 4)
     figure.legend(handles, labels, loc="lower center", ncols=min(4, len(labels)), frameon=False)
     figure.get_layout_engine().set(rect=(0, share * rows, 1, 1 - share * rows))  # type: ignore[union-attr, call-arg]
+
+
+def line_style(i: int) -> dict[str, str]:
+    """Colour and dashes of the i-th line of a picture; lines after the palette of seven are dashed."""
+    return {"color": COLORS[i % len(COLORS)], "linestyle": "-" if i < 7 else "--"}
 
 
 def _spread_ticks(ks: Sequence[int]) -> list[int]:

@@ -11,16 +11,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from agents.plots import COLORS, DPI, draw_best_at_k, legend_below, new_figure, read_records, smooth
+from agents.plots import DPI, draw_best_at_k, legend_below, line_style, new_figure, read_records, smooth
 from agents.study import Study
-
-DASHES = ("-", "--", ":")  # for more methods than colours
 
 DIVERSITY = ("diversity/group", "Reward-space diversity in training, mean L1 distance of a prompt's answers")
 PANELS = (
     ("score/answer", "Mean answer, reference weights"),
     ("score/best_of_group", "Best of a prompt's answers, reference weights"),
-    ("diversity/group", "Diversity, mean L1 distance of a prompt's answers"),
+    ("diversity/group", "Diversity (L1) of a prompt's answers"),
     ("learner/kl", "KL to the reference, nats per token"),
     ("learner/entropy", "Entropy, nats per token"),
     ("answered", "Share of answers given"),
@@ -80,6 +78,6 @@ def _draw(axis: Axes, seeds: Sequence[list[dict[str, Any]]], key: str, label: st
         return  # a quantity that this run does not have, such as KL without a reference
     smoothed = np.stack([smooth(row) for row in values])
     steps = [record["step"] for record in seeds[0][:length]]
-    color, dash = COLORS[place % len(COLORS)], DASHES[place // len(COLORS) % len(DASHES)]
-    axis.fill_between(steps, smoothed.min(0), smoothed.max(0), color=color, alpha=0.12)
-    axis.plot(steps, smoothed.mean(0), color=color, linestyle=dash, linewidth=1.8, label=label)
+    style = line_style(place)
+    axis.fill_between(steps, smoothed.min(0), smoothed.max(0), color=style["color"], alpha=0.12)
+    axis.plot(steps, smoothed.mean(0), **style, linewidth=1.8, label=label)

@@ -18,7 +18,7 @@ from agents.evaluation import Estimate
 from agents.saved_results import write_whole
 from agents.study import EQUAL_TOKENS, EW_EQUAL_TOKENS, Study
 
-DIGITS = 6
+DIGITS = 4
 """Decimals of the values in `per_prompt.jsonl`."""
 
 
@@ -134,7 +134,8 @@ class Report:
             f"# {' '.join([first.env, *first.env_args])}",
             f"{len(study.seeds)} training seed(s) ({', '.join(map(str, study.seeds))}), {len(first.problems)} test "
             f"problems, {first.config.answers} answers to each at temperature {first.config.temperature}, top-p "
-            f"{first.config.top_p}. ±: half of the 95% bootstrap interval over {intervals}.",
+            f"{first.config.top_p}. ±: half of the 95% bootstrap interval over {intervals}. The primary measure is "
+            f"best@{first.config.answers} under the reference weights, at equal answers.",
             "## Best of k answers, reference weights",
             self._means({f"best@{k}": f"best@{k}" for k in ks} | {"best_of_set": "own set"}, EQUAL_TOKENS),
             f"## Best of k answers, mean over {first.config.weights} random weightings",

@@ -113,7 +113,7 @@ def test_what_a_comparison_leaves(whole: tuple[CompareConfig, Path]) -> None:
     assert float(row["value"]) == few["runs"][1]["metrics"]["best@6"]["value"]
     lines = [json.loads(line) for line in (results / "per_prompt.jsonl").read_text().splitlines()]
     assert len(lines) == 6
-    assert np.mean(lines[-1]["values"]["best@6"]) == pytest.approx(float(row["value"]), abs=1e-6)
+    assert np.mean(lines[-1]["values"]["best@6"]) == pytest.approx(float(row["value"]), abs=1e-4)
     table = (results / "table.md").read_text()
     for words in ("| few (m=3) |", "## Ratio to grpo", "## few minus each other method", "ceiling (exact front)"):
         assert words in table
@@ -261,7 +261,7 @@ def test_another_evaluation_of_the_same_runs(whole: tuple[CompareConfig, Path], 
     assert data["problems"] == [0, 1]
     lines = [json.loads(line) for line in (whole[1] / "per_prompt.jsonl").read_text().splitlines()]
     kept = np.mean(lines[2]["values"]["best@6"][:2])  # grpo, seed 0: the same answers to the first problems
-    assert data["methods"][1]["runs"][0]["metrics"]["best@6"]["value"] == pytest.approx(kept, abs=1e-6)
+    assert data["methods"][1]["runs"][0]["metrics"]["best@6"]["value"] == pytest.approx(kept, abs=1e-4)
 
 
 def test_a_new_method_or_seed_joins_what_is_there(whole: tuple[CompareConfig, Path]) -> None:

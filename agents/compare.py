@@ -33,6 +33,7 @@ from agents.evaluation import PolicyResult, evaluate_policy, problems_for_all
 from agents.generation import make_generator
 from agents.launcher import read_launcher
 from agents.policy import Policy, open_policy
+from agents.prompt_weights import written_weights
 from agents.study import Study
 from agents.study_plots import plot_study
 from agents.study_report import Report
@@ -145,6 +146,7 @@ def _evaluate(run: PlannedRun, problems: Sequence[int] | None) -> PolicyResult:
             label=run.method.label,
             problems=problems,
             generator=generator,
+            method=run.method.name,
         )
 
 
@@ -156,6 +158,7 @@ def _problems(config: CompareConfig, runs: Sequence[PlannedRun]) -> list[int] | 
     policy = _open(config.model, runs[0])
     for run in runs:
         asked.setdefault(run.num_answers, (policy, run.num_answers))
+    weights = any(written_weights(run.evaluation.prompt_weights, run.method.name) != "none" for run in runs)
     return problems_for_all(
         list(asked.values()),
         config.env,
@@ -163,6 +166,7 @@ def _problems(config: CompareConfig, runs: Sequence[PlannedRun]) -> list[int] | 
         config.evaluation,
         config.sampling.max_tokens,
         config.prompt_tokens,
+        weights,
     )
 
 

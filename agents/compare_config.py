@@ -22,7 +22,7 @@ class CompareConfig(TrainConfig):
     methods: tuple[str, ...] = ("warm_start", "grpo", "vpo")
     """What is compared, each as [LABEL=]METHOD[:name=value,...]: vpo, vpo:num_weights=16, "sharp=vpo:alpha=0.3",
     grpo:learner.lr=3e-5. Names are the method's own arguments or training options that may differ (num_answers,
-    learner.*, sampling.*, lora.*). warm_start is the model before training."""
+    prompt_alpha, learner.*, sampling.*, lora.*). warm_start is the model before training."""
     seeds: tuple[int, ...] = (0,)
     """Training seeds of every method; seed 0 of all methods comes before seed 1 of any."""
     baseline: str | None = None
@@ -47,6 +47,7 @@ class CompareConfig(TrainConfig):
     method_args: tyro.conf.Suppress[tuple[str, ...]] = ()
     seed: tyro.conf.Suppress[int] = 0
     epochs: tyro.conf.Suppress[int] = 1
+    prompt_alpha: tyro.conf.Suppress[float] = 1.0
     resume: tyro.conf.Suppress[str | None] = None
     final_evaluation: tyro.conf.Suppress[bool] = False
     learner: LearnerConfig = field(default_factory=LearnerConfig)

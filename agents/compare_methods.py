@@ -59,10 +59,10 @@ def parse_method(word: str) -> Method:
         option = pair.partition("=")[0]
         if option in known:
             arguments.append(pair)
-        elif _may_differ(option) and (name != WARM_START or option == "num_answers"):
+        elif _may_differ(option, name):
             options.append(pair)
         else:
-            also = "num_answers" if name == WARM_START else "num_answers, learner.*, sampling.*, lora.*"
+            also = "num_answers" if name == WARM_START else "num_answers, prompt_alpha, learner.*, sampling.*, lora.*"
             has = ", ".join([*known, also])
             raise ValueError(f"--methods {word}: {option} cannot be set for {name} alone (its options: {has})")
     return Method(label.strip() or word, name, tuple(arguments), tuple(options))
@@ -116,10 +116,10 @@ def answers_of(config: CompareConfig, method: Method) -> int:
     return answers_per_rollout(training_config(config, method, 0))
 
 
-def _may_differ(option: str) -> bool:
+def _may_differ(option: str, method: str) -> bool:
     group, dot, name = option.partition(".")
-    if not dot:
-        return option == "num_answers"
+    if method == WARM_START or not dot:
+        return option == "num_answers" or (option == "prompt_alpha" and method != WARM_START)
     return group in GROUPS and name in asdict(getattr(TrainConfig(), group)) and option not in BUDGET
 
 

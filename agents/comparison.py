@@ -23,6 +23,8 @@ CEILING = "ceiling (exact front)"
 class Comparison:
     """Results of several policies on the same problems with the same number of answers.
 
+    What may differ are the answers in a response, and the weights that the prompts ask for.
+
     Raises:
         ValueError: no results, two with the same label, or results that are not of the same evaluation.
     """
@@ -54,8 +56,9 @@ class Comparison:
 
     @property
     def names(self) -> list[str]:
-        """The policies as tables name them: label and answers in a response."""
-        return [f"{r.label} (m={r.num_answers})" for r in self.results]
+        """The policies as tables name them: label, answers in a response, and the kind of weights in its prompts."""
+        asked = ["" if r.prompt_weights == "none" else f", {r.prompt_weights} weights asked" for r in self.results]
+        return [f"{r.label} (m={r.num_answers}{more})" for r, more in zip(self.results, asked, strict=True)]
 
     @cached_property
     def equal_token_ks(self) -> list[int]:
@@ -214,6 +217,7 @@ class Comparison:
                     "label": result.label,
                     "model": result.model,
                     "num_answers": result.num_answers,
+                    "prompt_weights": result.prompt_weights,
                     "max_tokens": result.max_tokens,
                     "generated_tokens": int(result.tokens.sum()),
                     "seconds": result.seconds,

@@ -12,6 +12,7 @@ Dtype = Literal["auto", "float32", "bfloat16"]
 ParamDtype = Literal["float32", "bfloat16"]
 Attention = Literal["auto", "eager", "sdpa", "flash_attention_2"]
 Backend = Literal["auto", "transformers", "vllm"]
+PromptWeights = Literal["auto", "none", "reference", "random"]
 TrackerName = Literal["tensorboard", "wandb", "trackio"]
 
 
@@ -128,6 +129,10 @@ class EvaluationConfig:
     """Nucleus mass; default the paper's: 1, but 0.95 for EUREQA and ToolRL."""
     weights: int = 256
     """Random weightings in E_w[best@k], the same ones for every policy."""
+    prompt_weights: PromptWeights = "auto"
+    """Weights of the objectives that the prompts ask for: "none", the "reference" weights, or "random" ones, drawn anew
+    for each response, which is how a policy that heeds them gives answers that vary. auto = random for a policy that
+    was trained with goal_conditioned, and in such a run's own evaluations; none for all others."""
     seed: int = 0
     """Seed of the sampled answers and of the weightings."""
 
@@ -141,9 +146,16 @@ class TrainConfig:
     env_args: tuple[str, ...] = ()
     """Arguments of the environment, as name=value."""
     method: str = "vpo"
-    """Advantage estimator: vpo, multi_rlvr (sets of answers), grpo (single answers)."""
+    """Advantage estimator. Of sets of answers: vpo, vpo_shapley, multi_rlvr, shape_grpo; of single answers: grpo,
+    dr_grpo, random_weight, goal_conditioned, gdpo, maxrl, max_at_k, pass_at_k, maxpo, poly. docs/methods.md explains
+    them."""
     method_args: tuple[str, ...] = ()
-    """Options of the estimator, as name=value (vpo: num_weights=100 alpha=1.0 sampler=iid or sobol)."""
+    """Options of the estimator, as name=value. vpo, vpo_shapley: num_weights=100 alpha=1.0 sampler=iid or sobol;
+    random_weight: alpha=1.0; max_at_k, pass_at_k, maxpo, poly: k=4, at most the rollouts of a prompt (less one, but for
+    pass_at_k); the others have none."""
+    prompt_alpha: float = 1.0
+    """goal_conditioned: the weights that a prompt asks for are Dirichlet with this concentration; 1 is uniform on the
+    simplex, smaller is nearer its corners."""
     model: str = "builtin"
     """Hub id, folder, or "builtin": the environment's own tiny policy."""
     preset: Preset = "auto"

@@ -9,22 +9,40 @@ from typing import Any, get_args
 
 import torch
 
-from agents.advantages import RewardBatch, estimate, estimator_options
+from agents.advantages import NEEDS_PROMPT_WEIGHTS, ONE_ANSWER, RewardBatch, estimate, estimator_options
 from agents.config import EngineConfig, EvaluationConfig, LearnerConfig, LoraConfig, TrackerName, TrainConfig
 from agents.generation import Sampling
 
 
-def check_method(name: str, options: dict[str, Any], group: int) -> None:
-    """An unknown method, an option that it lacks, or a value that it refuses for a group of so many rollouts."""
+def check_method(name: str, options: dict[str, Any], num_answers: int, answers_per_prompt: int) -> None:
+    """An unknown method, an option that it lacks, or numbers that it refuses: its own or those of the answers."""
     known = estimator_options(name)
     if unknown := sorted(options.keys() - known.keys()):
         raise ValueError(
             f"--method-args: {name} has no option {', '.join(unknown)} (it has: {', '.join(known) or 'none'})"
         )
+    if num_answers < 1:
+        raise ValueError(f"--num-answers must be at least 1, not {num_answers}")
+    if name in ONE_ANSWER and num_answers != 1:
+        raise ValueError(f"--method {name} trains on single answers: use --num-answers 1, not {num_answers}")
+    if answers_per_prompt % num_answers or answers_per_prompt // num_answers < 2:
+        raise ValueError(
+            f"--answers-per-prompt {answers_per_prompt} must be at least two rollouts of --num-answers {num_answers} "
+            "each"
+        )
+    rewards = torch.zeros(1, answers_per_prompt // num_answers, num_answers, 2)
     try:
-        estimate(name, RewardBatch(torch.zeros(1, group, 1, 2)), generator=torch.Generator(), **options)
+        estimate(name, RewardBatch(rewards, prompt_weights=[[0.5, 0.5]]), generator=torch.Generator(), **options)
     except (ValueError, TypeError) as error:
         raise ValueError(f"--method-args: {error}") from error
+
+
+def check_prompt_alpha(method: str, alpha: float) -> None:
+    """A concentration that is out of range, or that the method has no use for."""
+    if not 0 < alpha < math.inf:
+        raise ValueError(f"--prompt-alpha must be a positive, finite number, not {alpha}")
+    if alpha != TrainConfig.prompt_alpha and method not in NEEDS_PROMPT_WEIGHTS:
+        raise ValueError(f"--prompt-alpha {alpha}: --method {method} writes no weights into its prompts")
 
 
 def check_sampling(config: TrainConfig) -> None:

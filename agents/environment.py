@@ -15,6 +15,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from vpo_envs.answers import answer_spans
 from vpo_envs.registration import TEXT_ENV, spec_of
 from vpo_envs.scoring import score_responses
 from vpo_envs.task import Message, Split
@@ -99,15 +100,34 @@ class Environment:
         makers: Any = [make] * num_envs  # typed as an iterator, used as a sequence
         return MOSyncVectorEnv(makers)
 
-    def ask(self, problems: Sequence[int], group_size: int) -> list[list[Message]]:
+    def objective_masks(self, problems: Sequence[int]) -> NDArray[np.bool_]:
+        """(B, k) which objectives the problems have."""
+        if self.task is None or not self.task.has_objective_mask:
+            return np.ones((len(problems), len(self.reference_weights)), bool)
+        return np.stack([self.task.objective_mask(self.task[p]) for p in problems])
+
+    def ask(
+        self, problems: Sequence[int], group_size: int, weights: NDArray[np.float64] | None = None
+    ) -> list[list[Message]]:
         """Start B x G episodes, G for each of B problems; returns the B prompts as chat messages.
 
-        A problem is an index into the split, or a seed for environments without splits.
+        Args:
+            problems: indices into the split, or seeds for environments without splits.
+            group_size: G.
+            weights: (B, k), written into the prompts.
+
+        Raises:
+            ValueError: weights for an environment that is not ours (`is_ours`).
         """
         ids = [int(p) for p in problems for _ in range(group_size)]
         envs = self._envs(len(ids))
         if self.is_ours:
-            observations, infos = envs.reset(seed=0, options={"problem": ids})
+            options: dict[str, Any] = {"problem": ids}
+            if weights is not None:
+                options["weights"] = np.repeat(weights, group_size, axis=0)
+            observations, infos = envs.reset(seed=0, options=options)
+        elif weights is not None:
+            raise ValueError(f"{self.id} is a foreign environment: weights cannot be written into its prompts")
         else:
             first = TEST_SEEDS if self.split == "test" else 0
             seeds: Any = [first + i for i in ids]  # the base class is typed for one int, every vector env takes a list
@@ -139,6 +159,14 @@ class Environment:
             objective_mask=masks,
             answers=[[list(answers[i * g + j]) for j in range(g)] for i in range(b)],
         )
+
+    def answer_spans(self, response: str) -> list[tuple[int, int] | None]:
+        """Where the m answers of a response stand in it, as `vpo_envs.answers.answer_spans` says."""
+        if self.is_ours:
+            return answer_spans(self.task, response[:MAX_ACTION_LENGTH], self.num_answers)
+        envs: Any = self._envs(1) if self._open is None else self._open[1]
+        spans: list[tuple[int, int] | None] = envs.envs[0].answer_spans(response)
+        return spans
 
     def _score_ours(self, texts: list[str], places: Sequence[int], group_size: int) -> Scores:
         problems = [self.task[self._asked[place]] for place in places for _ in range(group_size)]

@@ -26,6 +26,7 @@ from agents.config_checks import check_engine, check_evaluation
 from agents.evaluation import ROWS, evaluate_policy, problems_for_all
 from agents.generation import make_generator
 from agents.policy import Policy, open_policy
+from agents.prompt_weights import written_weights
 from agents.report import report
 from agents.saved_settings import Candidate, common_environment, find_candidate
 
@@ -100,10 +101,11 @@ def evaluate(config: EvaluateConfig) -> Comparison:
         policy = open_policy(candidate.source, env, parse_pairs(env_args, "--env-args"), config.device, config.dtype)
         policies.append((policy, policy.model.device))
         _move(policy, "cpu")
+    weights = any(written_weights(config.evaluation.prompt_weights, c.method) != "none" for c in candidates)
     asked = [(policy, m) for (policy, _), m in zip(policies, counts, strict=True)]
-    problems = problems_for_all(asked, env, env_args, config.evaluation, max_tokens, prompt_tokens)
+    problems = problems_for_all(asked, env, env_args, config.evaluation, max_tokens, prompt_tokens, weights)
     results = []
-    for (policy, device), label, m in zip(policies, labels, counts, strict=True):
+    for (policy, device), label, m, candidate in zip(policies, labels, counts, candidates, strict=True):
         _move(policy, device)
         made = make_generator(policy, config.backend, config.engine, config.rows, prompt_tokens + max_tokens)
         with closing(made) as generator:
@@ -119,6 +121,7 @@ def evaluate(config: EvaluateConfig) -> Comparison:
                     label=label,
                     problems=problems,
                     generator=generator,
+                    method=candidate.method,
                 )
             )
         _move(policy, "cpu")

@@ -7,12 +7,13 @@ a response holds one answer or several. `agents.comparison` puts policies side b
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from tqdm import tqdm
 
@@ -23,6 +24,7 @@ from agents.generation import Generator, Sampling, TransformersGenerator
 from agents.policy import Policy
 from agents.presets import evaluation_top_p
 from agents.prompt_filter import fitting_problems
+from agents.prompt_weights import Written, check_prompt_weights, evaluation_weights, written_weights
 from agents.rollout import Rollouts, collect
 from agents.schedule import seeds_of
 from vpo_envs.bootstrap import bootstrap_interval
@@ -39,6 +41,7 @@ from vpo_envs.metrics import (
 )
 from vpo_envs.scalarization import sample_weights
 
+T = TypeVar("T")
 Floats = NDArray[np.float64]
 
 ROWS = 512
@@ -105,6 +108,10 @@ class PolicyResult:
     """P exact Pareto fronts (f, k), None where the task has none."""
     bounded_by_one: bool
     """Whether 1 is the best value of every objective, so that "solved" means something."""
+    prompt_weights: Written = "none"
+    """Which weights the prompts asked for."""
+    asked_weights: Floats | None = None
+    """(P, n, k) those in the prompt of each response; None where there are none."""
 
     @property
     def num_answers(self) -> int:
@@ -255,6 +262,7 @@ def evaluate_policy(
     rows: int = ROWS,
     problems: Sequence[int] | None = None,
     generator: Generator | None = None,
+    method: str | None = None,
 ) -> PolicyResult:
     """Sample `config.answers` answers to each of the first `config.problems` test problems and score them.
 
@@ -269,18 +277,26 @@ def evaluate_policy(
         rows: responses that are generated side by side; does not change what is sampled.
         problems: which test problems; default the first ones (of a data set: that fit, see `agents.prompt_filter`).
         generator: what samples, with the policy's weights; default one of transformers.
+        method: what trained the policy, for `config.prompt_weights` "auto".
 
     Raises:
-        ValueError: the numbers do not fit together, the environment refuses its arguments, or a prompt is too long.
+        ValueError: the numbers do not fit together, the environment refuses its arguments or cannot write weights into
+            its prompts, or a prompt is too long.
     """
     check_evaluation(config, num_answers)
     environment = Environment(env_id, parse_pairs(env_args, "--env-args"), num_answers, "test")
+    written = written_weights(config.prompt_weights, method)
+    check_prompt_weights(environment, written)
     if problems is None:
-        problems = fitting_problems([(policy, environment)], prompt_tokens, sampling_max_tokens, config.problems)
+        problems = fitting_problems(
+            [(policy, environment)], prompt_tokens, sampling_max_tokens, config.problems, weights=written != "none"
+        )
     if problems is None:
         available = environment.num_problems
         problems = range(config.problems if available is None else min(config.problems, available))
     responses = config.answers // num_answers
+    weights = evaluation_weights(written, environment, problems, responses, config.seed)
+    prompts = responses if written == "random" else 1  # different ones for a problem
     if generator is None:
         pad_id = policy.tokenizer.pad_token_id
         generator = TransformersGenerator(policy.model, policy.end_ids, pad_id, rows, policy.dtype)
@@ -293,12 +309,27 @@ def evaluate_policy(
     with tqdm(total=len(problems), desc=label or policy.source, unit="problem", disable=not progress) as bar:
         for first in range(0, len(problems), at_once):
             batch = problems[first : first + at_once]
-            seeds = [seeds_of([config.seed, problem], 1)[0] for problem in batch]
-            parts.append(collect(policy, generator, environment, batch, responses, sampling, seeds, prompt_tokens))
+            seeds = [seed for problem in batch for seed in seeds_of([config.seed, problem], prompts)]
+            each = [problem for problem in batch for _ in range(prompts)]
+            asked = None if weights is None else weights[first : first + at_once, :prompts].reshape(len(each), -1)
+            parts.append(
+                collect(
+                    policy,
+                    generator,
+                    environment,
+                    each,
+                    responses // prompts,
+                    sampling,
+                    seeds,
+                    prompt_tokens,
+                    None if asked is None else torch.from_numpy(asked),
+                )
+            )
             bar.update(len(batch))
     seconds = time.perf_counter() - began
     masks = [part.objective_mask.numpy() for part in parts if part.objective_mask is not None]
-    completions = [group for part in parts for group in part.completions]
+    completions = _grouped((c for part in parts for group in part.completions for c in group), responses)
+    shape = (len(problems), responses, num_answers)
     floor = environment.lower_bound
     return PolicyResult(
         label=label or policy.source,
@@ -311,16 +342,24 @@ def evaluate_policy(
         reference_weights=environment.reference_weights,
         floor=np.where(np.isfinite(floor), floor, 0.0).astype(np.float32),
         problems=list(problems),
-        rewards=np.concatenate([part.rewards.numpy() for part in parts]),
-        answered=np.concatenate([part.answered.numpy() for part in parts]),
-        objective_mask=np.concatenate(masks) if masks else None,
-        answers=[group for part in parts for group in part.answers],
+        rewards=np.concatenate([part.rewards.numpy() for part in parts]).reshape(*shape, -1),
+        answered=np.concatenate([part.answered.numpy() for part in parts]).reshape(shape),
+        objective_mask=np.concatenate(masks)[::prompts] if masks else None,
+        answers=_grouped((a for part in parts for group in part.answers for a in group), responses),
         tokens=np.array([[len(c.token_ids) for c in group] for group in completions], np.int64),
         finished=np.array([[c.finish_reason == "stop" for c in group] for group in completions], bool),
         seconds=seconds,
         fronts=_fronts(environment.task, problems),
         bounded_by_one=environment.is_ours,
+        prompt_weights=written,
+        asked_weights=weights,
     )
+
+
+def _grouped(items: Iterable[T], size: int) -> list[list[T]]:
+    """The items of each problem, `size` of them."""
+    flat = list(items)
+    return [flat[first : first + size] for first in range(0, len(flat), size)]
 
 
 def problems_for_all(
@@ -330,12 +369,16 @@ def problems_for_all(
     config: EvaluationConfig,
     max_tokens: int,
     prompt_tokens: int,
+    weights: bool = False,
 ) -> list[int] | None:
-    """The test problems of a data set whose prompts fit every (policy, m); None where nothing is filtered."""
+    """The test problems of a data set whose prompts fit every (policy, m); None where nothing is filtered.
+
+    `weights`: whether some of the prompts ask for weights.
+    """
     args = parse_pairs(env_args, "--env-args")
     environments = {m: Environment(env_id, args, m, "test") for m in {m for _, m in policies}}
     pairs = [(policy, environments[m]) for policy, m in policies]
-    return fitting_problems(pairs, prompt_tokens, max_tokens, config.problems)
+    return fitting_problems(pairs, prompt_tokens, max_tokens, config.problems, weights)
 
 
 def _fronts(task: Any, problems: Sequence[int]) -> list[NDArray[np.float32]] | None:

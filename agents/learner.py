@@ -30,6 +30,7 @@ from agents.processes import ALONE, Processes
 from agents.recompute import recomputing
 from agents.rollout import Rollouts
 from agents.sharding import forward_pass, gathered_state, publish, shard, sharded_moments, take_over
+from agents.token_credit import token_advantages
 from agents.token_sums import TokenSums
 
 T = TypeVar("T")
@@ -43,7 +44,7 @@ class StepData:
 
     rollouts: Rollouts
     advantages: Tensor
-    """(B, G)."""
+    """(B, G), or (B, G, 1 + m) by the part of a response that a token belongs to."""
     old: Logprobs | None
     """Of the policy before the first update; None if there is one update, whose own ones they are."""
     reference: Logprobs | None
@@ -104,7 +105,9 @@ class Learner:
         self._halved = False
 
     def step(self, rollouts: Rollouts, advantages: Tensor) -> dict[str, float]:
-        """Update the model on one batch of rollouts and their advantages (B, G).
+        """Update the model on one batch of rollouts and their advantages, (B, G) or (B, G, 1 + m).
+
+        The latter credit the tokens of each answer, and those of none, for themselves (`agents.token_credit`).
 
         Returns token means of the loss, the KL, the clip fraction, the entropy and the engines' ratio, the largest such
         ratio and the share that was capped, the mean gradient norm, all over the updates that were made; and the number
@@ -199,9 +202,7 @@ class Learner:
         with recomputing(self.model) if config.gradient_checkpointing else nullcontext():
             logp, entropy = self._logprobs(self.model, micro.sequences)
         old_logp = logp.detach() if data.old is None else torch.cat([data.old[bg] for bg in micro.where])
-        lengths = torch.tensor([len(c.token_ids) for c in micro.completions])
-        rollout_advantages = torch.stack([data.advantages[b, g] for b, g in micro.where])
-        advantage = rollout_advantages.repeat_interleave(lengths).to(device, logp.dtype)
+        advantage = token_advantages(data.advantages, data.rollouts, micro.where).to(device, logp.dtype)
         loss, clipped = policy_loss(logp, old_logp, advantage, config.clip_low, config.clip_high, config.dual_clip)
 
         sampled = torch.tensor([lp for c in micro.completions for lp in c.logprobs], device=device, dtype=logp.dtype)

@@ -14,9 +14,16 @@ from tqdm import tqdm
 from agents.environment import Environment
 from agents.policy import Policy
 
+WEIGHT_TOKENS = 5
+"""A weight stands in a prompt as " 7%," or so, and takes at most so many tokens more than another one."""
+
 
 def fitting_problems(
-    environments: Sequence[tuple[Policy, Environment]], prompt_tokens: int, room: int, wanted: int | None = None
+    environments: Sequence[tuple[Policy, Environment]],
+    prompt_tokens: int,
+    room: int,
+    wanted: int | None = None,
+    weights: bool = False,
 ) -> list[int] | None:
     """The problems whose prompts fit every policy, in the order of the data set; None where nothing is filtered.
 
@@ -26,6 +33,7 @@ def fitting_problems(
     Args:
         environments: each policy with the environment (number of answers) that it is asked in; all of one data set.
         wanted: stop after so many fitting problems.
+        weights: whether prompts ask for weights. Room is left for the longest ones.
 
     Raises:
         ValueError: not one problem fits.
@@ -33,7 +41,8 @@ def fitting_problems(
     first = environments[0][1]
     if first.task is None or first.task.data is None:
         return None
-    limits = [min(prompt_tokens, policy.context - room) for policy, _ in environments]
+    spare = WEIGHT_TOKENS * len(first.reference_weights) if weights else 0
+    limits = [min(prompt_tokens, policy.context - room) - spare for policy, _ in environments]
     total = len(first.task)
     wanted = total if wanted is None else min(wanted, total)
     fitting: list[int] = []
@@ -42,7 +51,9 @@ def fitting_problems(
         for index in range(total):
             if len(fitting) == wanted:
                 break
-            lengths = [len(policy.prompt_ids(_prompt(environment, index))) for policy, environment in environments]
+            lengths = [
+                len(policy.prompt_ids(_prompt(environment, index, weights))) for policy, environment in environments
+            ]
             longest = max(longest, *lengths)
             if all(length <= limit for length, limit in zip(lengths, limits, strict=True)):
                 fitting.append(index)
@@ -52,8 +63,8 @@ def fitting_problems(
     what = f"{first.id}: {dropped} of {len(fitting) + dropped} {first.split} problems"
     if not fitting:
         cure = "raise --prompt-tokens"
-        if min(limits) < prompt_tokens:  # the context binds
-            context = min(limits) + room
+        if min(limits) + spare < prompt_tokens:  # the context binds
+            context = min(limits) + spare + room
             cure = f"lower --sampling.max-tokens {room}, or use a model with a context of more than {context} tokens"
         raise ValueError(f"{what} have prompts of more than {min(limits)} tokens, none is left; {cure}")
     if dropped:
@@ -61,5 +72,6 @@ def fitting_problems(
     return fitting
 
 
-def _prompt(environment: Environment, index: int) -> list[dict[str, str]]:
-    return list(environment.task.messages(environment.task[index], environment.num_answers))
+def _prompt(environment: Environment, index: int, weights: bool) -> list[dict[str, str]]:
+    asked = environment.reference_weights.tolist() if weights else None
+    return list(environment.task.messages(environment.task[index], environment.num_answers, asked))

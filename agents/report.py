@@ -14,6 +14,7 @@ from agents.evaluation import ROWS, evaluate_policy, problems_for_all
 from agents.generation import make_generator
 from agents.plots import plot_best_at_k, plot_maze_answers
 from agents.policy import Policy
+from agents.prompt_weights import written_weights
 
 
 def evaluate_and_report(
@@ -27,12 +28,14 @@ def evaluate_and_report(
     rows: int = ROWS,
     backend: Backend = "transformers",
     engine: EngineConfig | None = None,
+    method: str | None = None,
 ) -> Comparison:
     """Evaluate policies, label -> (policy, m), one after the other, and report.
 
     See `evaluate_policy` and `make_generator` for the rest.
     """
-    problems = problems_for_all(list(policies.values()), env_id, env_args, config, max_tokens, prompt_tokens)
+    weights = written_weights(config.prompt_weights, method) != "none"
+    problems = problems_for_all(list(policies.values()), env_id, env_args, config, max_tokens, prompt_tokens, weights)
     results = []
     for label, (policy, m) in policies.items():
         made = make_generator(policy, backend, engine or EngineConfig(), rows, prompt_tokens + max_tokens)
@@ -49,6 +52,7 @@ def evaluate_and_report(
                     label=label,
                     problems=problems,
                     generator=generator,
+                    method=method,
                 )
             )
     comparison = Comparison(results)
@@ -79,10 +83,15 @@ def report(comparison: Comparison, output: Path, problem: int = 0) -> None:
 
 
 def _write_answers(comparison: Comparison, path: Path) -> None:
-    """One line for each policy and problem: the texts (n, m), null where absent, and their rewards (n, m, k)."""
+    """One line for each policy and problem: the texts (n, m), null where absent, and their rewards (n, m, k).
+
+    Where the prompts asked for weights, also these (n, k).
+    """
     with path.open("w") as file:
         for result in comparison.results:
             rows = zip(result.problems, result.answers, result.rewards, strict=True)
-            for problem, answers, rewards in rows:
+            for i, (problem, answers, rewards) in enumerate(rows):
                 line = {"policy": result.label, "problem": problem, "answers": answers, "rewards": rewards.tolist()}
+                if result.asked_weights is not None:
+                    line["prompt_weights"] = result.asked_weights[i].tolist()
                 file.write(json.dumps(line) + "\n")

@@ -20,6 +20,7 @@ from agents.config_checks import (
     check_learner,
     check_lora,
     check_method,
+    check_prompt_alpha,
     check_sampling,
     check_trackers,
 )
@@ -58,16 +59,8 @@ def complete(config: TrainConfig) -> TrainConfig:
         ValueError: an unknown method or option of it, or numbers that do not fit together.
     """
     m = answers_per_rollout(config)
-    group = max(2, config.answers_per_prompt // max(1, m))  # fewer are refused below
-    check_method(config.method, parse_pairs(config.method_args, "--method-args"), group)
-    if m < 1:
-        raise ValueError(f"--num-answers must be at least 1, not {m}")
-    if config.method in ONE_ANSWER and m != 1:
-        raise ValueError(f"--method {config.method} trains on single answers: use --num-answers 1, not {m}")
-    if config.answers_per_prompt % m or config.answers_per_prompt // m < 2:
-        raise ValueError(
-            f"--answers-per-prompt {config.answers_per_prompt} must be at least two rollouts of --num-answers {m} each"
-        )
+    check_method(config.method, parse_pairs(config.method_args, "--method-args"), m, config.answers_per_prompt)
+    check_prompt_alpha(config.method, config.prompt_alpha)
     for name in ("prompts", "epochs", "checkpoint_every", "keep_checkpoints", "prompt_tokens", "steps", "threads",
                  "evaluate_every", "evaluate_problems", "samples_every", "samples_prompts"):  # fmt: skip
         if (value := getattr(config, name)) is not None and value < 1:

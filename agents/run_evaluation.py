@@ -31,13 +31,17 @@ def evaluation_metrics(config: TrainConfig, policy: Policy, generator: Generator
         config.prompt_tokens,
         progress=False,
         generator=generator,
+        method=config.method,
     )
     means = {name: estimate.value for name, estimate in result.metrics().items()}
     return {name: value for name, value in means.items() if math.isfinite(value)}
 
 
 def evaluate_first_and_last(run: Run, policy: Policy, environment: Environment) -> None:
-    """Evaluate the policy that training started from and the one that it ended with; see `evaluate_and_report`."""
+    """Evaluate the policy that training started from and the one that it ended with; see `evaluate_and_report`.
+
+    Both are asked the same: of a goal_conditioned run, also the first one gets weights in its prompts.
+    """
     config, m = run.config, answers_per_rollout(run.config)
     _warn_of_seen_problems(config.env, environment)
     before = open_policy(
@@ -60,6 +64,7 @@ def evaluate_first_and_last(run: Run, policy: Policy, environment: Environment) 
         rows=config.sampling.rows,
         backend=config.backend,
         engine=config.engine,
+        method=config.method,
     )
 
 

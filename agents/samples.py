@@ -28,7 +28,8 @@ def sample_rows(
     """One row for each of the G rollouts of the first `prompts` problems.
 
     Fields: `step`, `problem`, `prompt` and `response` (texts), `answers` (m texts, None where absent), `rewards`
-    (m, k), `advantage` (a number; `advantages` is (B, G)).
+    (m, k), `advantage`: a number where `advantages` is (B, G), and where it is (B, G, 1 + m) a list: of the tokens
+    outside of answers, then of those of each answer.
     """
     return [
         {
@@ -38,7 +39,7 @@ def sample_rows(
             "response": policy.decode(completion.token_ids),
             "answers": rollouts.answers[b][g],
             "rewards": rollouts.rewards[b, g].tolist(),
-            "advantage": float(advantages[b, g]),
+            "advantage": advantages[b, g].tolist(),
         }
         for b in range(min(prompts, len(rollouts.prompts)))
         for g, completion in enumerate(rollouts.completions[b])
@@ -92,7 +93,9 @@ def show(config: SamplesConfig) -> str:
         if row["prompt"] != prompt:
             prompt = row["prompt"]
             text.append(f"\nproblem {row['problem']}\n{prompt}")
-        text.append(f"\n--- advantage {row['advantage']:+.3f}\n{row['response']}")
+        advantage = row["advantage"]
+        numbers = " ".join(f"{a:+.3f}" for a in (advantage if isinstance(advantage, list) else [advantage]))
+        text.append(f"\n--- advantage {numbers}\n{row['response']}")
         for answer, rewards in zip(row["answers"], row["rewards"], strict=True):
             text.append(f"  {' '.join(f'{r:.2f}' for r in rewards)}  {'(absent)' if answer is None else answer}")
     return "\n".join(text)

@@ -21,6 +21,7 @@ DTYPES = {
     "objective_mask": np.bool_,
     "tokens": np.int64,
     "finished": np.bool_,
+    "asked_weights": np.float64,
 }
 """The fields of `PolicyResult` that are arrays; its fronts are a list of float32 arrays."""
 

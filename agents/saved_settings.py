@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,8 @@ class Candidate:
     num_answers: int | None
     max_tokens: int
     prompt_tokens: int
+    method: str | None = None
+    """What trained it, None where that is not known."""
 
 
 def find_candidate(source: str, env: str | None = None) -> Candidate:
@@ -54,7 +56,8 @@ def find_candidate(source: str, env: str | None = None) -> Candidate:
         if _is_run(run):
             config = load_config(run)
             name = run.name if folder.name == FINAL else f"{run.name}/{folder.name}"
-            return _candidate(source, name, config.env, config, complete(config).num_answers)
+            found = _candidate(source, name, config.env, config, complete(config).num_answers)
+            return replace(found, method=config.method)
     recipe = folder / "recipe.json"
     if recipe.is_file():
         saved = _read(recipe)

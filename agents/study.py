@@ -51,6 +51,11 @@ class Study:
         """The methods in their order."""
         return list(self.results)
 
+    @property
+    def names(self) -> list[str]:
+        """The methods as tables name them; see `Comparison.names`."""
+        return self.comparisons[0].names
+
     @cached_property
     def comparisons(self) -> list[Comparison]:
         """All methods side by side, for each seed."""

@@ -35,12 +35,18 @@ def plot_study(study: Study, runs: Mapping[str, Sequence[Path]], folder: Path) -
         folder: where the pictures go.
     """
     first = study.results[study.labels[0]][0]
-    names = [f"{label} (m={results[0].num_answers})" for label, results in study.results.items()]
     seeds = f"{len(study.seeds)} training seed{'s' if len(study.seeds) > 1 else ''}"
     title = f"{' '.join([first.env, *first.env_args])}: {len(first.problems)} test problems, {seeds}"
     ceilings = {panel: study.ceiling[f"{panel}_of_set"].value for panel in ("best", "ew_best") if study.ceiling}
     draw_best_at_k(
-        names, study.curve_ks, study.curves, first.ks, first.config.weights, ceilings, title, folder / "best_at_k.png"
+        study.names,
+        study.curve_ks,
+        study.curves,
+        first.ks,
+        first.config.weights,
+        ceilings,
+        title,
+        folder / "best_at_k.png",
     )
     if not runs:
         return ["best_at_k.png"]

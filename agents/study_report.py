@@ -75,6 +75,7 @@ class Report:
             entry: dict[str, Any] = {
                 "label": label,
                 "num_answers": results[0].num_answers,
+                "prompt_weights": results[0].prompt_weights,
                 "mean": {name: study.mean(label, name) for name in study.measures},
                 "curves": curves,
                 "runs": runs,
@@ -238,7 +239,7 @@ class Report:
         return _markdown(["method", *titles, "minutes of training", "options of its own"], rows)
 
     def _name(self, label: str) -> str:
-        return f"{label} (m={self.study.results[label][0].num_answers})"
+        return self.study.names[self.study.labels.index(label)]
 
 
 def _cell(estimate: Estimate) -> str:

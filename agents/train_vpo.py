@@ -24,6 +24,7 @@ import torch
 import tyro
 from torch import nn
 
+from agents.advantages import NEEDS_PROMPT_WEIGHTS
 from agents.cli import run_cli
 from agents.config import TrainConfig, parse_pairs
 from agents.dry_run import dry_run
@@ -36,6 +37,7 @@ from agents.policy import Policy, open_policy
 from agents.presets import command_line_defaults
 from agents.processes import ALONE, Processes, open_processes
 from agents.prompt_filter import fitting_problems
+from agents.prompt_weights import check_prompt_weights, weights_of_step, written_weights
 from agents.run import answers_per_rollout, complete, open_run, refuse_changes
 from agents.run_checkpoint import restore
 from agents.run_evaluation import evaluate_first_and_last
@@ -63,6 +65,7 @@ def train(config: TrainConfig, processes: Processes = ALONE, progress: bool = Tr
         torch.set_num_threads(config.threads)
     env_args = parse_pairs(config.env_args, "--env-args")
     environment = Environment(config.env, env_args, answers_per_rollout(config), "train")
+    _check_weights_in_prompts(config, environment)
     policy = open_policy(
         config.model,
         config.env,
@@ -105,15 +108,25 @@ def train(config: TrainConfig, processes: Processes = ALONE, progress: bool = Tr
     return run.folder
 
 
+def _check_weights_in_prompts(config: TrainConfig, environment: Environment) -> None:
+    """Refuse an environment that cannot write weights into its prompts, where training or an evaluation needs that."""
+    check_prompt_weights(environment, written_weights("auto", config.method))
+    if config.final_evaluation or config.evaluate_every is not None:
+        check_prompt_weights(environment, written_weights(config.evaluation.prompt_weights, config.method))
+
+
 def _problems(config: TrainConfig, policy: Policy, environment: Environment) -> Sequence[int] | None:
     """The problems to train on, None for seeds. Fails on prompts that are too long before the run's folder exists."""
+    in_prompts = config.method in NEEDS_PROMPT_WEIGHTS
     problems: Sequence[int] | None = fitting_problems(
-        [(policy, environment)], config.prompt_tokens, config.sampling.max_tokens
+        [(policy, environment)], config.prompt_tokens, config.sampling.max_tokens, weights=in_prompts
     )
     if problems is None and environment.num_problems is not None:
         problems = range(environment.num_problems)
-    first = environment.ask(problems_of_step(0, 1, problems, config.seed), 1)
-    policy.encode_prompts(first, config.prompt_tokens, config.sampling.max_tokens)
+    first = problems_of_step(0, 1, problems, config.seed)
+    weights = weights_of_step(config, environment, 0, first)
+    messages = environment.ask(first, 1, None if weights is None else weights.numpy())
+    policy.encode_prompts(messages, config.prompt_tokens, config.sampling.max_tokens)
     return problems
 
 

@@ -11,7 +11,7 @@ from signal import Signals
 import torch
 from tqdm import tqdm
 
-from agents.advantages import estimate
+from agents.advantages import PER_ANSWER, estimate
 from agents.config import TrainConfig, parse_pairs
 from agents.environment import Environment
 from agents.faults import Fault
@@ -20,6 +20,7 @@ from agents.interrupt import EXIT_CODES, StopRequest
 from agents.learner import Learner
 from agents.policy import Policy
 from agents.processes import Processes
+from agents.prompt_weights import weights_of_step
 from agents.rollout import Rollouts, collect, reward_batch, together
 from agents.run import Run, answers_per_rollout
 from agents.run_checkpoint import save
@@ -86,7 +87,7 @@ def train_steps(
             rollouts = together(processes.gather((places, own)))  # of all prompts, in every process
             batch = reward_batch(rollouts, environment)  # rewards (B, G, m, k)
             weights_rng = torch.Generator().manual_seed(seed_of_step(config.seed, step, "weights"))
-            advantages = estimate(config.method, batch, generator=weights_rng, **method_args)  # (B, G)
+            advantages = estimate(config.method, batch, generator=weights_rng, **method_args)  # (B, G) or by answer
             learned = learner.step(rollouts, advantages)
 
             metrics = rollout_metrics(rollouts, batch, advantages, environment.objectives)
@@ -139,6 +140,7 @@ def _respond(
     # Before the responses: it is the very policy that they come from that is evaluated.
     evaluated = evaluation_metrics(config, policy, generator) if evaluate else {}
     seeds = prompt_seeds(config.seed, step, config.prompts)
+    weights = weights_of_step(config, environment, step, asked)
     rollouts = collect(
         policy,
         generator,
@@ -148,6 +150,8 @@ def _respond(
         Sampling(config.sampling.max_tokens, config.sampling.temperature, config.sampling.top_p),
         [seeds[place] for place in places],
         config.prompt_tokens,
+        None if weights is None else weights[list(places)],
+        parts=config.method in PER_ANSWER,
     )
     generator.rest()
     return evaluated, rollouts

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from agents.advantages import NEEDS_PROMPT_WEIGHTS
 from agents.compare import main
 from agents.compare_config import STUDIES, CompareConfig, compare_defaults, study_defaults
 from agents.compare_methods import Method, parse_method, parse_methods, training_config
@@ -44,6 +43,7 @@ def test_words(word: str, method: Method) -> None:
         (["vop"], r"no estimator 'vop'.*did you mean 'vpo'"),
         (["grpo:alpha=1"], r"grpo:alpha=1: alpha cannot be set for grpo alone"),
         (["vpo:prompts=3"], "prompts cannot be set for vpo alone"),
+        (["warm_start:prompt_alpha=3"], "prompt_alpha cannot be set for warm_start alone"),
         (["vpo:learner.mini_batch=3"], "learner.mini_batch cannot be set for vpo alone"),
         (["vpo:sampling.max_tokens=3"], "sampling.max_tokens cannot be set for vpo alone"),
         (["vpo:learner.momentum=3"], "learner.momentum cannot be set for vpo alone"),
@@ -76,6 +76,7 @@ def test_a_method_changes_its_own_options_only() -> None:
         ("vpo:learner.lr=None", "learner.lr cannot be None"),
         ("low=vpo:learner.lr=-1", "low: --learner.lr must be above 0, not -1"),
         ("vpo:alpha=0", "vpo:alpha=0: --method-args: alpha must be a positive"),
+        ("vpo:prompt_alpha=3", "--prompt-alpha 3: --method vpo writes no weights into its prompts"),
         ("grpo:num_answers=3", "trains on single answers"),
         ("vpo:num_answers=4", "30 answers cannot be sampled as responses of 4 answers"),
     ],
@@ -126,10 +127,8 @@ def test_the_studies(preset: str, env: str) -> None:
     assert (config.name, config.final_evaluation) == (preset, False)
     methods = parse_methods(config.methods)
     assert {"grpo", "vpo", "warm_start"} <= {method.name for method in methods}
-    ready = [w for w, m in zip(config.methods, methods, strict=True) if m.name not in NEEDS_PROMPT_WEIGHTS]
-    runs = plan(replace(config, methods=tuple(ready)))
-    trained = sum(run.method.trains for run in runs)
-    assert trained == len(config.seeds) * sum(m.trains and m.name not in NEEDS_PROMPT_WEIGHTS for m in methods)
+    trained = [run for run in plan(config) if run.method.trains]
+    assert len(trained) == len(config.seeds) * sum(method.trains for method in methods)
 
 
 def test_environments_without_a_study_compare_the_usual_methods() -> None:

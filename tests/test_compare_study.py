@@ -152,7 +152,14 @@ def test_what_is_no_study() -> None:
 # ---- files ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("changes", [{}, {"fronts": FRONTS}, {"objective_mask": np.ones((5, 3), bool)}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"fronts": FRONTS, "objective_mask": np.ones((5, 3), bool)},
+        {"prompt_weights": "random", "asked_weights": np.random.default_rng(0).random((5, 3, 3))},
+    ],
+)
 def test_a_result_comes_back_from_its_file(changes: dict[str, Any], tmp_path: Path) -> None:
     result = random_result(**changes)
     save_result(result, tmp_path / "pool.json")

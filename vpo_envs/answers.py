@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from heapq import merge
 from numbers import Integral
@@ -68,17 +69,25 @@ def without_reasoning(text: str) -> str:
     return "".join(kept)
 
 
-def elements_outside_reasoning(text: str, tag: str) -> list[tuple[str, str]]:
-    """(number, content) of the complete `<tag_number>` elements that stand in no `<think>` element. Linear in `text`.
+@dataclass(frozen=True)
+class NumberedElement:
+    """A complete `<tag_number>` element: its number without leading zeros, its content, and where it stands."""
+
+    number: str
+    content: str
+    span: tuple[int, int]
+    """Of the whole element in the text, tags included: first character, and the one after the last."""
+
+
+def elements_outside_reasoning(text: str, tag: str) -> list[NumberedElement]:
+    """The complete `<tag_number>` elements that stand in no `<think>` element, in order. Linear in `text`.
 
     As in `without_reasoning`, an unclosed thought hides what follows, and a closing tag alone what stands before it. A
     thought inside an element belongs to that answer and is left to the task.
     """
     think = _tag_pattern("think", False)
-    if think.search(text) is None:
-        return list(elements(text, tag, numbered=True))
-    found: list[tuple[str, str]] = []
-    opened: tuple[str, int] | None = None
+    found: list[NumberedElement] = []
+    opened: re.Match[str] | None = None
     thinking = False
     tags = merge(_tag_pattern(tag, True).finditer(text), think.finditer(text), key=re.Match.start)
     for match in tags:
@@ -90,9 +99,10 @@ def elements_outside_reasoning(text: str, tag: str) -> list[tuple[str, str]]:
                 thinking = not closing
         elif not thinking:
             number = match.group(2).lstrip("0")
-            if closing and opened is not None and opened[0] == number:
-                found.append((number, text[opened[1] : match.start()]))
-            opened = None if closing else (number, match.end())
+            if closing and opened is not None and opened.group(2).lstrip("0") == number:
+                content = text[opened.end() : match.start()]
+                found.append(NumberedElement(number, content, (opened.start(), match.end())))
+            opened = None if closing else match
     return found
 
 
@@ -116,11 +126,8 @@ def split_response(task: Answerable, response: str, num_answers: int) -> list[st
     """
     if num_answers == 1:
         return [task.extract(response)]
-    found: list[str | None] = [None] * num_answers
-    for number, content in elements_outside_reasoning(response, task.answer_tag):
-        index = int(number or 0) - 1
-        if 0 <= index < num_answers and found[index] is None and task.is_answer(content):
-            found[index] = content
+    written = _numbered(task, response, num_answers)
+    found = [element.content if element is not None and holds else None for element, holds in written]
     seen: set[Hashable] = set()
     for index, answer in enumerate(found):
         if answer is not None:
@@ -129,6 +136,30 @@ def split_response(task: Answerable, response: str, num_answers: int) -> list[st
                 found[index] = None
             seen.add(key)
     return found
+
+
+def answer_spans(task: Answerable, response: str, num_answers: int) -> list[tuple[int, int] | None]:
+    """Where each of the `num_answers` answers stands in a response, tags included: (first character, end), or None.
+
+    m > 1: the spans do not overlap. An absent answer that was written has a span as well, that of its first complete
+    element: it repeats another answer, or holds none. m = 1: the whole response, if it holds an answer.
+    """
+    if num_answers == 1:
+        return [None if task.extract(response) is None else (0, len(response))]
+    return [None if element is None else element.span for element, _ in _numbered(task, response, num_answers)]
+
+
+def _numbered(task: Answerable, response: str, num_answers: int) -> list[tuple[NumberedElement | None, bool]]:
+    """For each number the first element outside of reasoning that holds an answer, True; else the first one, False."""
+    found: list[NumberedElement | None] = [None] * num_answers
+    holds = [False] * num_answers
+    for element in elements_outside_reasoning(response, task.answer_tag):
+        index = int(element.number or 0) - 1
+        if 0 <= index < num_answers and not holds[index]:
+            holds[index] = task.is_answer(element.content)
+            if holds[index] or found[index] is None:
+                found[index] = element
+    return list(zip(found, holds, strict=True))
 
 
 def join_answers(task: Answerable, answers: Sequence[str]) -> str:

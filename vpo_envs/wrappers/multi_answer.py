@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import ArrayLike, NDArray
 
-from vpo_envs.answers import ask_for_answers, check_num_answers, check_seed, split_response
+from vpo_envs.answers import answer_spans, ask_for_answers, check_num_answers, check_seed, split_response
 from vpo_envs.spaces import UnicodeText
 from vpo_envs.task import Message, Objective
 from vpo_envs.text_env import MAX_ACTION_LENGTH, check_action
@@ -220,6 +220,10 @@ class MultiAnswer(gym.Wrapper[str, str, Any, Any], gym.utils.RecordConstructorAr
             "truncated_action": cut,
         }
         return observation if isinstance(observation, str) else "", best, True, False, info
+
+    def answer_spans(self, response: str) -> list[tuple[int, int] | None]:
+        """Where the m answers of a response stand (`vpo_envs.answers.answer_spans`)."""
+        return answer_spans(self._reading, response[:MAX_ACTION_LENGTH], self.num_answers)
 
     def _answer_once(self, answer: str) -> tuple[NDArray[np.float32], tuple[Any, dict[str, Any]]]:
         """One whole episode: the remembered problem, this answer."""

@@ -24,6 +24,7 @@ from typing import Any
 
 import torch
 import tyro
+from transformers.utils.logging import disable_progress_bar
 
 from agents.cli import run_cli
 from agents.compare_config import CompareConfig, compare_defaults
@@ -200,6 +201,8 @@ def command(config: CompareConfig) -> None:
     """What the command line does: compare, or say what would be done."""
     if read_launcher(os.environ).processes > 1:
         raise ValueError("a comparison is one process; start it without a launcher")
+    if not sys.stderr.isatty():
+        disable_progress_bar()  # else transformers draws one for every model that it loads or writes
     if config.dry_run:
         runs = plan(config)
         check_unchanged(runs, reevaluate=False)

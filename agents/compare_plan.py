@@ -187,9 +187,8 @@ def describe(runs: Sequence[PlannedRun]) -> str:
         state = "done" if run.trained and run.evaluated else "to evaluate" if run.trained else "to train"
         if not run.trained and (done := len(run.step_seconds())):
             state = f"at step {done} of {run.config.steps}"
-        lines.append(
-            f"{number:3d}  {run.title:<40} m={run.num_answers}  {state:<18} {'' if state == 'done' else _time(seconds)}"
-        )
+        time_left = "" if state == "done" else _time(seconds)
+        lines.append(f"{number:3d}  {run.title:<40} m={run.num_answers}  {state:<18} {time_left}".rstrip())
         unknown |= seconds is None
         left += seconds or 0.0
     total = "unknown, for nothing like it has been run yet" if unknown else _time(left)

@@ -94,9 +94,10 @@ def draw_best_at_k(
     )
     for axis, (panel, heading) in zip(axes, panels, strict=True):
         for i, (name, by_panel) in enumerate(zip(names, curves, strict=True)):
-            curve, style, marker = by_panel[panel], line_style(i), MARKERS[(i + i // len(COLORS)) % len(MARKERS)]
-            axis.fill_between(ks, [e.low for e in curve], [e.high for e in curve], color=style["color"], alpha=0.15)
-            axis.plot(ks, [e.value for e in curve], **style, marker=marker, markersize=4.5, label=name)
+            curve, values = by_panel[panel], [e.value for e in by_panel[panel]]
+            (color, dash), marker = line_style(i), MARKERS[(i + i // len(COLORS)) % len(MARKERS)]
+            axis.fill_between(ks, [e.low for e in curve], [e.high for e in curve], color=color, alpha=0.15)
+            axis.plot(ks, values, color=color, linestyle=dash, marker=marker, markersize=4.5, label=name)
         if panel in ceilings:
             label = "ceiling (exact Pareto front)"
             axis.axhline(ceilings[panel], color="#444444", linestyle="--", linewidth=1.3, label=label)
@@ -120,9 +121,9 @@ def legend_below(figure: Figure, axis: Axes, share: float) -> None:
     figure.get_layout_engine().set(rect=(0, share * rows, 1, 1 - share * rows))  # type: ignore[union-attr, call-arg]
 
 
-def line_style(i: int) -> dict[str, str]:
-    """Colour and dashes of the i-th line of a picture; lines after the palette of seven are dashed."""
-    return {"color": COLORS[i % len(COLORS)], "linestyle": "-" if i < 7 else "--"}
+def line_style(i: int) -> tuple[str, str]:
+    """Colour and dashes of the i-th line of a picture; those after Okabe and Ito's seven are dashed."""
+    return COLORS[i % len(COLORS)], "-" if i < 7 else "--"
 
 
 def _spread_ticks(ks: Sequence[int]) -> list[int]:

@@ -84,6 +84,6 @@ def _draw(axis: Axes, seeds: Sequence[list[dict[str, Any]]], key: str, label: st
         return  # a quantity that this run does not have, such as KL without a reference
     smoothed = np.stack([smooth(row) for row in values])
     steps = [record["step"] for record in seeds[0][:length]]
-    style = line_style(place)
-    axis.fill_between(steps, smoothed.min(0), smoothed.max(0), color=style["color"], alpha=0.12)
-    axis.plot(steps, smoothed.mean(0), **style, linewidth=1.8, label=label)
+    color, dash = line_style(place)
+    axis.fill_between(steps, smoothed.min(0), smoothed.max(0), color=color, alpha=0.12)
+    axis.plot(steps, smoothed.mean(0), color=color, linestyle=dash, linewidth=1.8, label=label)

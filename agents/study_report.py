@@ -214,15 +214,10 @@ class Report:
         value: Callable[[str, str], Estimate],
         sign: bool = False,
     ) -> str:
-        form = "+.3f" if sign else ".3f"
         rows = []
         for label in labels:
             estimates = [value(label, name) for name in columns]
-            cells = [
-                f"{e.value:{form}} [{e.low:{form}}, {e.high:{form}}]" if math.isfinite(e.value) else "-"
-                for e in estimates
-            ]
-            rows.append([self._name(label), *cells])
+            rows.append([self._name(label), *(_bracketed(e, sign) for e in estimates)])
         return _markdown(["method", *columns.values()], rows)
 
     def _seeds(self, k: int) -> str:
@@ -240,6 +235,15 @@ class Report:
 
     def _name(self, label: str) -> str:
         return self.study.names[self.study.labels.index(label)]
+
+
+def _bracketed(estimate: Estimate, sign: bool) -> str:
+    """The value and its interval; what rounds to zero has no sign of its own."""
+    if not math.isfinite(estimate.value):
+        return "-"
+    form = "+.3f" if sign else ".3f"
+    value, low, high = (f"{round(x, 3) + 0.0:{form}}" for x in (estimate.value, estimate.low, estimate.high))
+    return f"{value} [{low}, {high}]"
 
 
 def _cell(estimate: Estimate) -> str:

@@ -185,6 +185,8 @@ def test_after_a_kill_within_a_run_the_same_numbers_come_out(whole: tuple[Compar
     process.send_signal(signal.SIGKILL)
     _, errors = process.communicate()
     assert process.returncode == -signal.SIGKILL, errors
+    assert "[1/5] warm_start: best@6" in errors
+    assert "%|" not in errors  # no progress bars where nobody watches them
     assert not (run / "trained.json").exists()
     lines = describe(plan(config)).splitlines()
     assert [line.split(None, 1)[1].split("m=")[0].strip() for line in lines[:2]] == ["warm_start", "grpo, seed 0"]

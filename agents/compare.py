@@ -28,7 +28,8 @@ from transformers.utils.logging import disable_progress_bar
 
 from agents.cli import run_cli
 from agents.compare_config import CompareConfig, compare_defaults
-from agents.compare_plan import PlannedRun, check_unchanged, describe, place_of, plan, seconds_left
+from agents.compare_plan import PlannedRun, check_unchanged, place_of, plan
+from agents.compare_progress import describe, seconds_left
 from agents.config import parse_pairs
 from agents.evaluation import PolicyResult, evaluate_policy, problems_for_all
 from agents.generation import make_generator
@@ -52,14 +53,14 @@ def compare(config: CompareConfig) -> Path:
         Fault: see `train`.
     """
     if config.dry_run:
-        raise ValueError("--dry-run runs nothing: call agents.compare_plan.describe")
+        raise ValueError("--dry-run runs nothing: call agents.compare_progress.describe")
     runs = plan(config)
     check_unchanged(runs, config.reevaluate)
     if config.threads is not None:
         torch.set_num_threads(config.threads)
     problems = _problems(config, runs)
     folder = Path(config.results) / place_of(config)
-    new = False  # whether the results on disk lack something
+    new = not (folder / "results.json").is_file()  # whether the results on disk lack something
     for number, run in enumerate(runs, start=1):
         began = time.perf_counter()
         new |= not (run.trained and run.evaluated)
@@ -105,6 +106,7 @@ def report(config: CompareConfig, runs: Sequence[PlannedRun], folder: Path) -> N
 
 
 def _train(run: PlannedRun) -> None:
+    run.forget_evaluation()  # that of a policy which is no longer there
     try:
         train(run.next_config(), progress=sys.stderr.isatty())
     except SystemExit:

@@ -21,7 +21,8 @@ import agents.compare
 import agents.train_vpo
 from agents.compare import command, compare
 from agents.compare_config import CompareConfig
-from agents.compare_plan import describe, plan
+from agents.compare_plan import plan
+from agents.compare_progress import describe
 from agents.config import EvaluationConfig, LearnerConfig, SamplingConfig
 from agents.evaluate import EvaluateConfig, evaluate
 from agents.learner import Learner

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -197,8 +198,11 @@ def test_after_a_kill_within_a_run_the_same_numbers_come_out(whole: tuple[Compar
 
 
 @pytest.mark.usefixtures("no_pictures")
-def test_ctrl_c_anywhere_loses_nothing(
-    whole: tuple[CompareConfig, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_signals_anywhere_lose_nothing(
+    whole: tuple[CompareConfig, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     config = tiny(tmp_path)
     results = Path(config.results) / "Maze-v0" / "tiny"
@@ -216,7 +220,14 @@ def test_ctrl_c_anywhere_loses_nothing(
     assert smaller["seeds"] == [0]
     for few, all_ in zip(smaller["methods"], both["methods"], strict=True):
         assert [run["metrics"] for run in few["runs"]] == [all_["runs"][0]["metrics"]]
-    interrupt(Learner, "step", calls=2)  # within a run
+    interrupt(Learner, "step", calls=2)  # within a run, as by a second Ctrl-C
+    learn = Learner.step
+    with monkeypatch.context() as patch:
+        patch.setattr(Learner, "step", lambda *args: (os.kill(os.getpid(), signal.SIGTERM), learn(*args))[1])
+        with pytest.raises(SystemExit) as ended:
+            compare(config)
+    assert ended.value.code == 0
+    assert "repeat the command of the comparison" in capsys.readouterr().err
     assert numbers(compare(config)) == both
 
 

@@ -38,11 +38,18 @@ MIN_PHRASE = 16  # characters; a shorter line is better spelled by its words
 
 
 def build_tokenizer(
-    task: Task[Any], answer_counts: tuple[int, ...] = (1, 3), samples: int = 3000, vocab_size: int = 4096
+    task: Task[Any],
+    answer_counts: tuple[int, ...] = (1, 3),
+    samples: int = 3000,
+    vocab_size: int = 4096,
+    weighted: float = 0.0,
 ) -> PreTrainedTokenizerFast:
-    """A byte-level tokenizer whose tokens are the words, tags and constant prompt lines of a task's own text."""
+    """A byte-level tokenizer whose tokens are the words, tags and constant prompt lines of a task's own text.
+
+    `weighted`: the share of the prompts that ask for weights (`agents.demonstrations.examples`).
+    """
     each = samples // len(answer_counts)
-    pairs = [pair for m in answer_counts for pair in islice(examples(task, Random(m), m), each)]
+    pairs = [pair for m in answer_counts for pair in islice(examples(task, Random(m), m, weighted=weighted), each)]
     prompts = ["\n".join(message["content"] for message in messages) for messages, _ in pairs]
     lines = Counter(line for prompt in prompts for line in set(prompt.splitlines()))
     phrases = sorted(line for line, n in lines.items() if n > each / 2 and len(line) >= MIN_PHRASE)

@@ -10,7 +10,15 @@ from typing import Any, get_args
 import torch
 
 from agents.advantages import NEEDS_PROMPT_WEIGHTS, ONE_ANSWER, RewardBatch, estimate, estimator_options
-from agents.config import EngineConfig, EvaluationConfig, LearnerConfig, LoraConfig, TrackerName, TrainConfig
+from agents.config import (
+    EngineConfig,
+    EvaluationConfig,
+    LearnerConfig,
+    LoraConfig,
+    PromptWeights,
+    TrackerName,
+    TrainConfig,
+)
 from agents.generation import Sampling
 
 
@@ -136,6 +144,10 @@ def check_evaluation(config: EvaluationConfig, num_answers: int) -> None:
     if config.seed < 0:
         raise ValueError(f"evaluation: seed must be at least 0, not {config.seed}")
     Sampling(1, config.temperature, 1.0 if config.top_p is None else config.top_p)
+    if config.prompt_weights not in get_args(PromptWeights):
+        raise ValueError(
+            f"evaluation: prompt_weights is one of {', '.join(get_args(PromptWeights))}, not {config.prompt_weights!r}"
+        )
     if not config.ks or min(config.ks) < 1:
         raise ValueError(f"evaluation: ks must be whole numbers of at least 1, not {config.ks}")
     if num_answers < 1 or config.answers % num_answers:

@@ -17,8 +17,13 @@ CANDIDATES = 2  # demonstrations drawn for each answer of a set
 PATIENCE = 1000  # problems in a row without such a set, after which a task is given up
 
 
-def examples(task: Task[Any], rng: Random, num_answers: int, start: int = 0) -> Iterator[tuple[list[Message], str]]:
+def examples(
+    task: Task[Any], rng: Random, num_answers: int, start: int = 0, weighted: float = 0.0
+) -> Iterator[tuple[list[Message], str]]:
     """Endless (messages, response) pairs: problem start, start + 1 ... answered with demonstrations that differ.
+
+    A share `weighted` of the prompts asks for random weights, uniform on the simplex, which the demonstrations do not
+    heed: they teach to read such prompts, not to obey them.
 
     Raises:
         ValueError: the demonstrations of all of the task's problems (of 1000, if it has more) are too much alike.
@@ -39,7 +44,11 @@ def examples(task: Task[Any], rng: Random, num_answers: int, start: int = 0) -> 
         if len(drawn) >= num_answers:
             in_vain = 0
             answers = spread(list(drawn.values()), num_answers)
-            yield task.messages(problem, num_answers), join_answers(task, answers)
+            weights = None
+            if weighted and rng.random() < weighted:
+                variates = [rng.expovariate(1.0) * real for real in task.objective_mask(problem).tolist()]
+                weights = [v / sum(variates) for v in variates]
+            yield task.messages(problem, num_answers, weights), join_answers(task, answers)
 
 
 def spread(texts: list[str], number: int) -> list[str]:

@@ -92,8 +92,6 @@ def token_advantages(advantages: Tensor, rollouts: Rollouts, where: Sequence[tup
         lengths = torch.tensor([len(rollouts.completions[b][g].token_ids) for b, g in where])
         return torch.stack([advantages[b, g] for b, g in where]).repeat_interleave(lengths)
     if rollouts.parts is None:
-        raise ValueError(
-            "advantages for each answer need rollouts that tell which tokens are whose: collect(parts=True)"
-        )
+        raise ValueError("advantages by answer need rollouts that tell whose the tokens are: collect(parts=True)")
     parts = rollouts.parts
     return torch.cat([advantages[b, g][torch.tensor(parts[b][g], device=advantages.device)] for b, g in where])

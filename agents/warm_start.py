@@ -50,6 +50,9 @@ class WarmStartConfig:
     """Folder of the policy; default runs/policies/<environment>."""
     answers: tuple[int, ...] = (1, 3)
     """Numbers of answers that the demonstrations show, drawn evenly."""
+    weighted: float = 0.0
+    """Share of the prompts that ask for random weights of the objectives, as those of goal_conditioned training do. The
+    demonstrations do not heed them: the policy learns to answer such prompts, and RL what the weights mean."""
     steps: int = 3000
     """Optimizer steps."""
     batch: int = 64
@@ -119,9 +122,10 @@ def warm_start(config: WarmStartConfig, stop_after: int | None = None) -> WarmSt
     _check(config)
     torch.manual_seed(config.seed)
     task = _endless_task(config.env, parse_pairs(config.env_args, "--env-args"))
-    tokenizer = build_tokenizer(task, config.answers)
+    tokenizer = build_tokenizer(task, config.answers, weighted=config.weighted)
     for m in config.answers:
-        _check_length(encode(tokenizer, list(islice(examples(task, Random(m), m), PROBED)))[0], config.context)
+        probed = list(islice(examples(task, Random(m), m, weighted=config.weighted), PROBED))
+        _check_length(encode(tokenizer, probed)[0], config.context)
     model = build_model(
         tokenizer,
         layers=config.layers,
@@ -144,7 +148,10 @@ def warm_start(config: WarmStartConfig, stop_after: int | None = None) -> WarmSt
         learn_to_copy(model, len(tokenizer), config)
     scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, schedule)
     # A batch holds one number of answers, so that little of it is padding.
-    sources = [examples(task, Random(f"{config.seed} {m}"), m, start=i * STREAM) for i, m in enumerate(config.answers)]
+    sources = [
+        examples(task, Random(f"{config.seed} {m}"), m, i * STREAM, config.weighted)
+        for i, m in enumerate(config.answers)
+    ]
     progress = tqdm(range(min(config.steps, stop_after or config.steps)), desc="warm start", unit="step")
     history: list[float] = []
     for step in progress:
@@ -204,6 +211,8 @@ def _check(config: WarmStartConfig) -> None:
             raise ValueError(f"--{name} must be at least 1, not {getattr(config, name)}")
     if not config.answers or min(config.answers) < 1:
         raise ValueError(f"--answers takes one or more whole numbers of at least 1, not {config.answers}")
+    if not 0 <= config.weighted <= 1:
+        raise ValueError(f"--weighted must be from 0 to 1, not {config.weighted}")
     if not 0 <= config.prompt_weight <= 10:
         raise ValueError(f"--prompt-weight must be from 0 to 10, not {config.prompt_weight}")
     if not 0 <= config.previous_token_heads <= config.heads:

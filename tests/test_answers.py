@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vpo_envs.answers import (
+    answer_spans,
     ask_for_answers,
     check_num_answers,
     describe_weights,
@@ -183,3 +186,43 @@ def test_an_answer_in_the_reasoning_is_none() -> None:
 def test_an_element_without_an_answer_in_it_is_absent() -> None:
     response = "<route_1>none</route_1><route_2>UP</route_2><route_1>DOWN</route_1>"
     assert split_response(ROUTES, response, 2) == ["DOWN", "UP"]
+
+
+def written(response: str, num_answers: int) -> list[str | None]:
+    """The texts at the spans."""
+    spans = answer_spans(ROUTES, response, num_answers)
+    return [None if span is None else response[slice(*span)] for span in spans]
+
+
+@pytest.mark.parametrize(
+    ("response", "texts"),
+    [
+        ("first <route_1>UP</route_1>\n<route_2> UP DOWN </route_2>.", ["<route_1>UP</route_1>",
+                                                                       "<route_2> UP DOWN </route_2>"]),
+        ("< Route_02 >UP</ROUTE_2><route_3>no third</route_3>", [None, "< Route_02 >UP</ROUTE_2>"]),
+        ("<route_1>UP</route_1><route_2>up</route_2>", ["<route_1>UP</route_1>", "<route_2>up</route_2>"]),  # repeated
+        ("<route_1>none</route_1><route_1>UP</route_1>", ["<route_1>UP</route_1>", None]),
+        ("<route_1>none</route_1><route_1>none</route_1>", ["<route_1>none</route_1>", None]),  # holds no answer
+        ("<think><route_1>UP</route_1></think><route_2>UP</route_2>", [None, "<route_2>UP</route_2>"]),
+        ("<route_1>a</route_1></think><route_2><think>x</think>UP</route_2>",
+         [None, "<route_2><think>x</think>UP</route_2>"]),
+        ("<route_1>UP</route_1><route_2>UP DOWN", ["<route_1>UP</route_1>", None]),  # cut off
+        ("UP DOWN", [None, None]),
+    ],
+)  # fmt: skip
+def test_where_answers_stand(response: str, texts: list[str | None]) -> None:
+    assert written(response, 2) == texts
+
+
+@given(st.text(st.sampled_from("<>/_ route12 \n"), max_size=200), st.integers(1, 4))
+def test_every_answer_stands_in_its_span_and_no_two_overlap(response: str, num_answers: int) -> None:
+    spans = answer_spans(ROUTES, response, num_answers)
+    for answer, text in zip(split_response(ROUTES, response, num_answers), written(response, num_answers), strict=True):
+        assert answer is None or (text is not None and answer in text)
+    taken = sorted(span for span in spans if span is not None)
+    assert all(end <= first for (_, end), (first, _) in itertools.pairwise(taken))
+
+
+def test_a_single_answer_is_the_whole_response() -> None:
+    assert answer_spans(ROUTES, "Go <answer>UP</answer>", 1) == [(0, 22)]
+    assert answer_spans(ROUTES, "Go UP", 1) == [None]

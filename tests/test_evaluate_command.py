@@ -197,3 +197,18 @@ def test_models_that_say_nothing_take_the_defaults_of_the_environment_that_was_a
         builtin = find_candidate("builtin", env)
         assert (builtin.env_args, builtin.max_tokens) == (small.env_args, small.max_tokens)
         assert common_environment([builtin], env, None) == (env, small.env_args)
+
+
+def test_each_model_is_asked_as_it_was_trained_and_all_as_the_option_says(runs, tmp_path, monkeypatch):
+    goals = make_run(tmp_path / "goals", "goal_conditioned", 2)
+    small = ["evaluate.py", "--model", str(runs[0]), str(goals), *SMALL, "--output", str(tmp_path / "out")]
+
+    def asked(*more: str) -> list[str]:
+        monkeypatch.setattr(sys, "argv", [*small, *more])
+        agents.evaluate.main()
+        data = json.loads((tmp_path / "out" / "evaluation.json").read_text())
+        return [policy["prompt_weights"] for policy in data["policies"]]
+
+    assert asked() == ["none", "random"]
+    assert asked("--prompt-weights", "reference") == ["reference", "reference"]
+    assert asked("--prompt-weights", "none") == ["none", "none"]

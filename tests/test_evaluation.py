@@ -237,6 +237,7 @@ def test_the_pool_holds_what_the_responses_earn(policy, monkeypatch, m):
         ({"answers": 2}, 3, "choose a multiple of 3"),
         ({"problems": 0}, 1, "problems must be at least 1"),
         ({"weights": 0}, 1, "weights must be at least 1"),
+        ({"prompt_weights": "all"}, 1, "prompt_weights is one of auto, none, reference, random, not 'all'"),
         ({"ks": (0,)}, 1, "ks must be whole numbers of at least 1"),
         ({"temperature": -1.0}, 1, "temperature must be at least 0"),
     ],

@@ -24,7 +24,7 @@ def token_loss(logp: float, old: float, advantage: float, low: float, high: floa
 
 
 def surrogate_tensor(ratio: Tensor, advantage: float, config: LearnerConfig) -> Tensor:
-    """`token_loss` with a graph: (tokens,) of one sequence."""
+    """`token_loss` with a graph."""
     surrogate = torch.min(ratio * advantage, ratio.clamp(1 - config.clip_low, 1 + config.clip_high) * advantage)
     if advantage < 0:
         surrogate = surrogate.clamp(min=config.dual_clip * advantage)
@@ -59,7 +59,10 @@ def reference_step(
                     logp = sequence_logprobs(model, *where)
                     with torch.no_grad():
                         old, ref = sequence_logprobs(start, *where), sequence_logprobs(frozen, *where)
-                    loss = surrogate_tensor((logp - old).exp(), float(advantages[b, g]), config)
+                    ratios, given = (logp - old).exp(), advantages[b, g]
+                    parts = rollouts.parts[b][g] if rollouts.parts is not None else [()] * len(ratios)
+                    tokens = zip(ratios, parts, strict=True)
+                    loss = torch.stack([surrogate_tensor(ratio, float(given[part]), config) for ratio, part in tokens])
                     if config.tis_cap is not None:
                         engine = (old - torch.tensor(completion.logprobs, dtype=old.dtype)).exp()
                         loss = loss * engine.clamp(max=config.tis_cap)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -27,6 +28,7 @@ from agents.policy import Policy, load_policy
 from agents.warm_start import EPOCHLESS, WarmStartConfig, encode, learn_to_copy, warm_start
 from vpo_envs.answers import split_response
 from vpo_envs.maze import MazeTask
+from vpo_envs.registration import make_task
 
 SIZE = 5
 PIECES = [
@@ -52,6 +54,18 @@ def pairs_of(task: Any, num_answers: int, count: int, start: int = 0) -> list[tu
 
 def tokens_of(tokenizer: PreTrainedTokenizerFast, text: str) -> list[int]:
     return list(tokenizer(text)["input_ids"])
+
+
+def test_a_share_of_the_prompts_asks_for_weights() -> None:
+    task = make_task("vpo/Code-v0", problems="rules", num_problems=10**6)
+    pairs = list(islice(examples(task, Random(0), 1, weighted=0.25), 400))
+    asked = [re.findall(r"(test_\d+) (\d+)%", m[-1]["content"]) for m, _ in pairs if "What counts" in m[-1]["content"]]
+    assert len(asked) / len(pairs) == pytest.approx(0.25, abs=0.07)
+    real = [[f"test_{i + 1}" for i in range(int(task.objective_mask(task[p]).sum()))] for p in range(400)]
+    assert all([name for name, _ in line] in real for line in asked)
+    assert all(sum(int(percent) for _, percent in line) == pytest.approx(100, abs=8) for line in asked)
+    tokenizer = build_tokenizer(task, (1,), samples=400, weighted=0.25)
+    assert len(tokens_of(tokenizer, pairs[0][0][-1]["content"])) < 80
 
 
 def test_examples_hold_distinct_answers_to_their_problems(maze_task: Any) -> None:
@@ -194,6 +208,7 @@ def test_a_few_problems_without_such_demonstrations_are_skipped(monkeypatch: pyt
         ({"previous_token_heads": 5, "positions": "rotary"}, "--previous-token-heads must be from 0 to --heads, not 5"),
         ({"copy_steps": -1}, "--copy-steps must be at least 0, not -1"),
         ({"copy_repeats": True}, "--copy-repeats needs --copy-steps"),
+        ({"weighted": 1.5}, "--weighted must be from 0 to 1, not 1.5"),
         ({"prompt_weight": -1.0}, "--prompt-weight must be from 0 to 10, not -1.0"),
         ({"env_args": ("colour=5",)}, "vpo/Maze-v0 cannot be made: .*'colour'"),
         ({"env_args": ("size=5", "slack=8")}, "with size 5 and slack 8 both"),

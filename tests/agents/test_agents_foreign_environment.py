@@ -64,6 +64,14 @@ def test_what_is_known_of_the_environment() -> None:
     assert environment.lower_bound.tolist() == [-1, 0, -5]
 
 
+def test_where_the_answers_of_a_response_stand() -> None:
+    response = "So: <answer_1>5</answer_1> <answer_3>7</answer_3>"
+    environment = Environment(ID, {}, 3)
+    assert environment.answer_spans(response) == [(4, 26), None, (27, 49)]
+    environment.ask(PROBLEMS, group_size=2)
+    assert environment.answer_spans(response) == [(4, 26), None, (27, 49)]
+
+
 def test_every_response_of_a_group_is_scored_on_the_same_problem() -> None:
     environment = Environment(ID, {}, 1)
     messages = environment.ask(PROBLEMS, group_size=4)

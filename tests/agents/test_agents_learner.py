@@ -6,6 +6,7 @@ import math
 from copy import deepcopy
 from dataclasses import replace
 from itertools import product
+from random import Random
 from typing import Any
 
 import pytest
@@ -62,6 +63,21 @@ def perturbed(model: PreTrainedModel, scale: float = 0.02) -> PreTrainedModel:
         for p in copy.parameters():
             p.add_(scale * torch.randn(p.shape, generator=generator, dtype=p.dtype))
     return copy
+
+
+def test_tokens_get_the_advantage_of_their_own_answer(setup: tuple[PreTrainedModel, Rollouts]) -> None:
+    model, rollouts = setup
+    rng = Random(0)
+    parts = [[[rng.randrange(3) for _ in c.token_ids] for c in group] for group in rollouts.completions]
+    advantages = torch.randn(len(LENGTHS), 4, 3, generator=torch.Generator().manual_seed(0))
+    model_after, _ = learned(model, replace(rollouts, parts=parts), advantages)
+    expected = reference_step(model, model, replace(rollouts, parts=parts), advantages, CONFIG, 0.7)
+    assert difference(model_after, expected) < 1e-9
+    assert difference(model_after, learned(model, rollouts, advantages[..., 0])[0]) > 1e-5
+    alike, _ = learned(model, replace(rollouts, parts=parts), ADVANTAGES[..., None].expand(-1, -1, 3))
+    assert difference(alike, learned(model, rollouts)[0]) == 0
+    with pytest.raises(ValueError, match="advantages by answer need rollouts that tell whose the tokens are"):
+        learned(model, rollouts, advantages)
 
 
 def test_policy_loss_on_a_grid() -> None:

@@ -31,7 +31,9 @@ UNUSUAL = TrainConfig(
 
 
 @pytest.mark.parametrize(
-    ("method", "given", "expected"), [("vpo", None, 3), ("multi_rlvr", None, 3), ("grpo", None, 1), ("vpo", 1, 1)]
+    ("method", "given", "expected"),
+    [("vpo", None, 3), ("shape_grpo", None, 3), ("grpo", None, 1), ("vpo", 1, 1)]
+    + [(method, None, 1) for method in ("max_at_k", "maxpo", "poly", "pass_at_k", "goal_conditioned")],
 )
 def test_number_of_answers_follows_from_the_method(method: str, given: int | None, expected: int) -> None:
     completed = complete(TrainConfig(method=method, num_answers=given))
@@ -72,6 +74,20 @@ def sampling(**changes: Any) -> dict[str, Any]:
         (learner(tis_cap=-1.0), "--learner.tis-cap must be above 0, or None, not -1.0"),
         (learner(kl_coef=-1.0), "--learner.kl-coef must be at least 0, not -1.0"),
         (learner(betas=(1.5, 2.0)), r"--learner.betas must be in \[0, 1\)"),
+        (
+            {"method": "max_at_k", "answers_per_prompt": 4},
+            "max_at_k with k=4 needs groups of at least 5 rollouts and got 4",
+        ),
+        (
+            {"method": "pass_at_k", "method_args": ("k=9",), "answers_per_prompt": 8},
+            "lower k to 8 or sample more rollouts",
+        ),
+        ({"method": "poly", "method_args": ("k=0",)}, "poly: k must be a whole number of at least 1, not 0"),
+        (
+            {"method": "goal_conditioned", "prompt_alpha": 0.0},
+            "--prompt-alpha must be a positive, finite number, not 0",
+        ),
+        ({"prompt_alpha": 0.5}, "--prompt-alpha 0.5: --method vpo writes no weights into its prompts"),
         ({"method_args": ("alpha=0",)}, "--method-args: alpha must be a positive, finite number, not 0"),
         ({"method_args": ("alpha=abc",)}, "--method-args: alpha must be a positive, finite number, not 'abc'"),
         ({"method_args": ("num_weights=2.5",)}, "--method-args: num_weights must be a whole number"),

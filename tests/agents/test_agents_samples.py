@@ -41,6 +41,8 @@ def test_a_row_holds_what_a_rollout_was_asked_answered_and_earned(policy: Policy
         "rewards": [[4.0, 5.0], [6.0, 7.0]],
         "advantage": -0.5,
     }
+    by_answer = advantages[..., None] + torch.tensor([0.0, 1.0, 2.0])
+    assert sample_rows(7, [31, 32], policy, rollouts, by_answer, prompts=1)[1]["advantage"] == [-0.5, 0.5, 1.5]
     assert "Plan a route" in rows[0]["prompt"]
     assert len(sample_rows(7, [31, 32], policy, rollouts, advantages, prompts=9)) == 4
 
@@ -71,6 +73,9 @@ def test_a_step_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str], m
     assert printed.count("Which way?") == 1
     assert printed.count("--- advantage +0.250\n<a_1>UP</a_1>\n  1.00 0.50  UP\n  0.00 0.00  (absent)\n") == 2
     assert show(SamplesConfig(str(tmp_path), step=0)).startswith("step 0")
+    (tmp_path / "samples.jsonl").write_text(row.format(4).replace("0.25}", "[0.25, -1, 2]}"))
+    assert "--- advantage +0.250 -1.000 +2.000\n<a_1>" in show(SamplesConfig(str(tmp_path)))
+    (tmp_path / "samples.jsonl").write_text(row.format(0) + row.format(2))
     with pytest.raises(ValueError, match="no samples of step 1; it has 0, 2"):
         show(SamplesConfig(str(tmp_path), step=1))
     with pytest.raises(ValueError, match="holds no samples: train with --samples-every"):

@@ -1,7 +1,7 @@
 """VPO without random weights: a rollout is worth its best answer under the reference weights.
 
-The ablation "answers, but no preferences" of Vector Policy Optimization (arXiv 2605.22817). `multi_rlvr` differs from
-it in the sum: there every good answer of a set pays, here only the best one.
+An ablation of Vector Policy Optimization (arXiv 2605.22817) that keeps the sets and drops the preferences. `multi_rlvr`
+differs from it in the sum: there every good answer of a set pays, here only the best one.
 """
 
 from __future__ import annotations

@@ -150,9 +150,9 @@ class TrainConfig:
     env_args: tuple[str, ...] = ()
     """Arguments of the environment, as name=value."""
     method: str = "vpo"
-    """Advantage estimator. Of sets of answers: vpo, vpo_shapley, multi_rlvr, shape_grpo; of single answers: grpo,
-    dr_grpo, random_weight, goal_conditioned, gdpo, maxrl, max_at_k, pass_at_k, maxpo, poly. docs/methods.md explains
-    them."""
+    """Advantage estimator. Of sets of answers: vpo, vpo_shapley, best_of_set, multi_rlvr, shape_grpo; of single
+    answers: grpo, dr_grpo, random_weight, goal_conditioned, gdpo, maxrl, max_at_k, pass_at_k, maxpo, poly.
+    docs/methods.md explains them."""
     method_args: tuple[str, ...] = ()
     """Options of the estimator, as name=value. vpo, vpo_shapley: num_weights=100 alpha=1.0 sampler=iid or sobol;
     random_weight: alpha=1.0; max_at_k, pass_at_k, maxpo, poly: k=4, at most the rollouts of a prompt (less one, but for

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
 from agents.comparison import Comparison
 from agents.config import parse_pairs
-from agents.evaluation import PolicyResult
+from agents.evaluation import Estimate, PolicyResult
 from vpo_envs.maze import MazeTask
 from vpo_envs.maze.board import Maze
 from vpo_envs.maze.render import ROUTE_COLORS, draw_rgb
@@ -23,9 +24,9 @@ from vpo_envs.maze.rewards import route
 from vpo_envs.maze.task import parse_moves
 from vpo_envs.registration import make_task
 
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Okabe and Ito's palette, which people with any colour vision can tell apart."""
-MARKERS = "osD^vPX"  # a second difference, for prints without colour
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F", "#7A4B2A", "#5B3FC4")
+"""Okabe and Ito's palette, which people with any colour vision can tell apart, and three more for many policies."""
+MARKERS = "osD^vPX<>*"  # a second difference, for prints without colour
 DPI = 150
 PANELS_IN_ROW = 4
 
@@ -59,39 +60,73 @@ out."""
 def plot_best_at_k(comparison: Comparison, path: str | Path) -> None:
     """best@k (left) and E_w[best@k] (right) over the number of answers, with 95% intervals and the exact ceiling."""
     first = comparison.results[0]
-    figure, axes = _figure(1, 2, width=10.5, height=4.9, sharey=True)
+    ceilings = {name: comparison.ceiling[f"{name}_of_set"].value for name in ("best", "ew_best") if comparison.ceiling}
+    title = f"{' '.join([first.env, *first.env_args])}: {len(first.problems)} test problems"
+    ks, curves = comparison.curve_ks, comparison.curves
+    draw_best_at_k(comparison.names, ks, curves, first.ks, first.config.weights, ceilings, title, path)
+
+
+def draw_best_at_k(
+    names: Sequence[str],
+    ks: Sequence[int],
+    curves: Sequence[Mapping[str, Sequence[Estimate]]],
+    ticks: Sequence[int],
+    weights: int,
+    ceilings: Mapping[str, float],
+    title: str,
+    path: str | Path,
+) -> None:
+    """The picture of `plot_best_at_k`, from its numbers.
+
+    Args:
+        names: of the policies or methods.
+        ks, curves: for each name best@k ("best") and E_w[best@k] ("ew_best") at every k.
+        ticks: the k that the axis names, where there is room.
+        weights: number of weightings in E_w.
+        ceilings: the exact ceiling of "best" and "ew_best", where there is one.
+        title: what was measured on what.
+        path: the picture.
+    """
+    figure, axes = new_figure(1, 2, width=10.5, height=4.9, sharey=True)
     panels = (
         ("best", "Best of k answers, reference weights"),
-        ("ew_best", f"Best of k answers, mean over {first.config.weights} weightings"),
+        ("ew_best", f"Best of k answers, mean over {weights} weightings"),
     )
-    ks = comparison.curve_ks
-    for axis, (name, title) in zip(axes, panels, strict=True):
-        for i, (label, curves) in enumerate(zip(comparison.names, comparison.curves, strict=True)):
-            color, marker = COLORS[i % len(COLORS)], MARKERS[i % len(MARKERS)]
-            axis.fill_between(
-                ks, [e.low for e in curves[name]], [e.high for e in curves[name]], color=color, alpha=0.15
-            )
-            axis.plot(ks, [e.value for e in curves[name]], color=color, marker=marker, markersize=4.5, label=label)
-        if comparison.ceiling:
-            ceiling = comparison.ceiling[f"{name}_of_set"].value
-            axis.axhline(ceiling, color="#444444", linestyle="--", linewidth=1.3, label="ceiling (exact Pareto front)")
+    for axis, (panel, heading) in zip(axes, panels, strict=True):
+        for i, (name, by_panel) in enumerate(zip(names, curves, strict=True)):
+            curve, values = by_panel[panel], [e.value for e in by_panel[panel]]
+            (color, dash), marker = line_style(i), MARKERS[(i + i // len(COLORS)) % len(MARKERS)]
+            axis.fill_between(ks, [e.low for e in curve], [e.high for e in curve], color=color, alpha=0.15)
+            axis.plot(ks, values, color=color, linestyle=dash, marker=marker, markersize=4.5, label=name)
+        if panel in ceilings:
+            label = "ceiling (exact Pareto front)"
+            axis.axhline(ceilings[panel], color="#444444", linestyle="--", linewidth=1.3, label=label)
         axis.set_xscale("log", base=2)
-        axis.xaxis.set_major_locator(FixedLocator(_spread_ticks(first.ks)))
+        axis.xaxis.set_major_locator(FixedLocator(_spread_ticks(ticks)))
         axis.xaxis.set_minor_locator(NullLocator())
         axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axis.set_xlabel("k, answers sampled")
-        axis.set_title(title)
+        axis.set_title(heading)
     axes[0].set_ylabel("scalarized reward")
-    where = " ".join([first.env, *first.env_args])
-    figure.suptitle(f"{where}: {len(first.problems)} test problems, bands are 95% intervals", fontsize=11)
-    handles, labels = axes[0].get_legend_handles_labels()
-    rows = math.ceil(len(labels) / 4)
-    figure.legend(handles, labels, loc="lower center", ncols=min(4, len(labels)), frameon=False)
-    figure.get_layout_engine().set(rect=(0, 0.06 * rows, 1, 1 - 0.06 * rows))  # type: ignore[union-attr, call-arg]
+    figure.suptitle(f"{title}, bands are 95% intervals", fontsize=11)
+    legend_below(figure, axes[0], share=0.06)
     figure.savefig(path, dpi=DPI)
 
 
-def _spread_ticks(ks: list[int]) -> list[int]:
+def legend_below(figure: Figure, axis: Axes, share: float) -> None:
+    """One legend for all panels, below them; `share` of the height for each of its lines."""
+    handles, labels = axis.get_legend_handles_labels()
+    rows = math.ceil(len(labels) / 4)
+    figure.legend(handles, labels, loc="lower center", ncols=min(4, len(labels)), frameon=False)
+    figure.get_layout_engine().set(rect=(0, share * rows, 1, 1 - share * rows))  # type: ignore[union-attr, call-arg]
+
+
+def line_style(i: int) -> tuple[str, str]:
+    """Colour and dashes of the i-th line of a picture; those after Okabe and Ito's seven are dashed."""
+    return COLORS[i % len(COLORS)], "-" if i < 7 else "--"
+
+
+def _spread_ticks(ks: Sequence[int]) -> list[int]:
     """The k that are far enough apart on a logarithmic axis to carry a number each."""
     kept: list[int] = []
     for k in sorted(ks, reverse=True):
@@ -173,7 +208,7 @@ def plot_training(metrics_jsonl: str | Path, path: str | Path) -> None:
     Raises:
         ValueError: there is no such file, or nothing in it that is drawn.
     """
-    records = _read_records(Path(metrics_jsonl))
+    records = read_records(Path(metrics_jsonl))
     keys = list(dict.fromkeys(key for record in records for key in record))  # in the order of the objectives
     rewards = tuple((key, key.removeprefix("reward/")) for key in keys if key.startswith("reward/"))
     panels: list[tuple[str, list[tuple[str, str]]]] = []
@@ -185,7 +220,7 @@ def plot_training(metrics_jsonl: str | Path, path: str | Path) -> None:
         raise ValueError(f"{metrics_jsonl} holds no metric that can be drawn")
     columns = min(3, len(panels))
     rows = math.ceil(len(panels) / columns)
-    figure, axes = _figure(rows, columns, width=4.3 * columns, height=3.6 * rows)
+    figure, axes = new_figure(rows, columns, width=4.3 * columns, height=3.6 * rows)
     for axis, (title, series) in zip(axes, panels, strict=False):
         for i, (key, name) in enumerate(series):
             points = [(r["step"], r[key]) for r in records if key in r and math.isfinite(r[key])]
@@ -194,7 +229,7 @@ def plot_training(metrics_jsonl: str | Path, path: str | Path) -> None:
             steps, values = (np.array(column, np.float64) for column in zip(*points, strict=True))
             color = COLORS[i % len(COLORS)]
             axis.plot(steps, values, color=color, linewidth=0.8, alpha=0.3)
-            axis.plot(steps, _smooth(values), color=color, linewidth=1.8, label=name)
+            axis.plot(steps, smooth(values), color=color, linewidth=1.8, label=name)
         axis.set_title(title)
         axis.set_xlabel("step")
         axis.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
@@ -206,7 +241,8 @@ def plot_training(metrics_jsonl: str | Path, path: str | Path) -> None:
     figure.savefig(path, dpi=DPI)
 
 
-def _read_records(path: Path) -> list[dict[str, Any]]:
+def read_records(path: Path) -> list[dict[str, Any]]:
+    """The lines of a `metrics.jsonl` by step; what a crash cut short is left out. ValueError if there is no file."""
     if not path.is_file():
         raise ValueError(f"{path} does not exist")
     records = []
@@ -220,7 +256,7 @@ def _read_records(path: Path) -> list[dict[str, Any]]:
     return sorted(records, key=lambda record: int(record["step"]))
 
 
-def _smooth(values: np.ndarray) -> np.ndarray:
+def smooth(values: np.ndarray) -> np.ndarray:
     """Centred moving average over a tenth of the run; at both ends over the part of the window that there is."""
     half, places = len(values) // 20, np.arange(len(values))
     first, end = np.maximum(places - half, 0), np.minimum(places + half + 1, len(values))
@@ -228,7 +264,7 @@ def _smooth(values: np.ndarray) -> np.ndarray:
     return (sums[end] - sums[first]) / (end - first)
 
 
-def _figure(rows: int, columns: int, width: float, height: float, sharey: bool = False) -> tuple[Figure, list[Axes]]:
+def new_figure(rows: int, columns: int, width: float, height: float, sharey: bool = False) -> tuple[Figure, list[Axes]]:
     """A figure and its axes in reading order, in the look that all our pictures have."""
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)

@@ -45,10 +45,10 @@ from agents.schedule import problems_of_step, steps_for
 from agents.training_loop import train_steps
 
 
-def train(config: TrainConfig, processes: Processes = ALONE) -> Path:
+def train(config: TrainConfig, processes: Processes = ALONE, progress: bool = True) -> Path:
     """Train as configured; returns the folder of the run.
 
-    With several processes every one calls it, and the main one writes and evaluates.
+    With several processes every one calls it, and the main one writes and evaluates. `progress`: show a bar.
 
     Raises:
         ValueError: options that do not fit together, a model that cannot be loaded ...
@@ -92,7 +92,7 @@ def train(config: TrainConfig, processes: Processes = ALONE) -> Path:
 
     restore(run, policy, learner)
     with closing(generator):
-        train_steps(run, policy, environment, problems, generator, learner, processes)
+        train_steps(run, policy, environment, problems, generator, learner, processes, progress)
 
     processes.close()
     if not processes.main:

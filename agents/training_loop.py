@@ -39,6 +39,7 @@ def train_steps(
     generator: Generator,
     learner: Learner,
     processes: Processes,
+    bar: bool = True,
 ) -> None:
     """Take the steps of a run that are left, and save its state; see `agents.train_vpo.train` for what is raised.
 
@@ -49,6 +50,7 @@ def train_steps(
         generator: samples from the policy; it is synchronised before every step.
         learner: updates the policy.
         processes: this process among all; every one takes the same steps, and the main one writes.
+        bar: show a progress bar.
     """
     config = run.config
     assert config.steps is not None
@@ -64,7 +66,7 @@ def train_steps(
             unit="step",
             initial=run.first_step,
             total=config.steps,
-            disable=not processes.main,
+            disable=not (bar and processes.main),
         ) as progress,
     ):
         for step in progress:

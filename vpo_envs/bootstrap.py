@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 _CHUNK = 1 << 22  # prompts resampled at once, so that memory stays bounded
 
@@ -40,9 +40,7 @@ def bootstrap_interval(
     for start in range(0, resamples, rows):
         count = min(rows, resamples - start)
         means[start : start + count] = x[rng.integers(len(x), size=(count, len(x)))].mean(axis=1)
-    tail = (1.0 - confidence) / 2
-    low, high = np.quantile(means, [tail, 1.0 - tail])
-    return float(low), float(high)
+    return percentile_interval(means, confidence)
 
 
 def paired_bootstrap_interval(
@@ -57,3 +55,35 @@ def paired_bootstrap_interval(
     if x.shape != y.shape:
         raise ValueError(f"paired values need the same prompts: {x.shape} against {y.shape}")
     return bootstrap_interval(x - y, confidence, resamples, seed)
+
+
+def crossed_bootstrap_means(values: ArrayLike, resamples: int = 2000, seed: int = 0) -> NDArray[np.float64]:
+    """Bootstrap distribution of the mean of values (S, P) of S training seeds on the same P prompts.
+
+    Seeds and prompts are crossed, not nested: every seed meets the same prompts. So a resample draws S seeds and P
+    prompts, both with replacement, and takes the mean over all pairs (the pigeonhole bootstrap, Owen 2007). With one
+    seed it is the ordinary bootstrap over prompts. One `seed` draws the same seeds and prompts for every array of a
+    shape: differences and ratios of what is returned for two methods are paired.
+
+    Returns:
+        (resamples,) means.
+
+    Raises:
+        ValueError: not a finite array (S, P) with S, P >= 1, or resamples below 1.
+    """
+    x = np.asarray(values, np.float64)
+    if x.ndim != 2 or not x.size or not np.isfinite(x).all():
+        raise ValueError(f"values must be a finite array (S, P) with S, P >= 1, not one of shape {x.shape}")
+    if resamples < 1:
+        raise ValueError(f"resamples must be at least 1, not {resamples!r}")
+    rng = np.random.default_rng(seed)
+    seeds, prompts = (rng.multinomial(n, np.full(n, 1 / n), size=resamples) for n in x.shape)  # how often each is drawn
+    means: NDArray[np.float64] = ((seeds @ x) * prompts).sum(axis=1) / x.size
+    return means
+
+
+def percentile_interval(means: ArrayLike, confidence: float = 0.95) -> tuple[float, float]:
+    """(low, high): what lies between them is the middle `confidence` of a bootstrap distribution."""
+    tail = (1.0 - confidence) / 2
+    low, high = np.quantile(np.asarray(means, np.float64), [tail, 1.0 - tail])
+    return float(low), float(high)

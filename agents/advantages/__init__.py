@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from agents.advantages.batch import RewardBatch
+from agents.advantages.best_of_set import best_of_set
 from agents.advantages.dr_grpo import dr_grpo
 from agents.advantages.gdpo import gdpo
 from agents.advantages.goal_conditioned import goal_conditioned
@@ -35,6 +36,7 @@ ESTIMATORS: dict[str, Callable[..., Tensor]] = {
     # of answer sets, m >= 1
     "vpo": vpo,
     "vpo_shapley": vpo_shapley,
+    "best_of_set": best_of_set,
     "multi_rlvr": multi_rlvr,
     "shape_grpo": shape_grpo,
     # of single answers, m = 1
@@ -53,7 +55,7 @@ ESTIMATORS: dict[str, Callable[..., Tensor]] = {
 PER_ANSWER = frozenset({"vpo_shapley", "shape_grpo"})
 """The estimators that return (B, G, 1 + m): index 0 is for tokens outside of every answer, index j for answer j's."""
 
-ONE_ANSWER = frozenset(ESTIMATORS) - {"vpo", "vpo_shapley", "multi_rlvr", "shape_grpo"}
+ONE_ANSWER = frozenset(ESTIMATORS) - {"vpo", "vpo_shapley", "best_of_set", "multi_rlvr", "shape_grpo"}
 """The estimators that need environments with `num_answers=1`; the others take any number."""
 
 NEEDS_PROMPT_WEIGHTS = frozenset({"goal_conditioned"})

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import time
 import typing
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -89,13 +90,23 @@ def refuse_changes(config: TrainConfig) -> None:
     All such options are named, with both values. None stands for a default that is filled in later.
     """
     assert config.resume is not None
-    changed = [
-        f"{key}: {old!r} -> {new!r}"
-        for key, old, new in _differences(asdict(load_config(Path(config.resume))), asdict(config))
-        if not {key, key.partition(".")[0]} & MAY_CHANGE and not (key == "num_answers" and new is None)
-    ]
-    if changed:
+    if changed := differences(load_config(Path(config.resume)), config):
         raise ValueError(f"{config.resume} cannot be resumed with another configuration: " + "; ".join(changed))
+
+
+def differences(saved: TrainConfig, config: TrainConfig, also: Collection[str] = ()) -> list[str]:
+    """`option: old -> new` for the options that must not change between two configurations of one run.
+
+    Args:
+        saved, config: the old and the new one.
+        also: options of `MAY_CHANGE` that must not change either.
+    """
+    free = MAY_CHANGE - set(also)
+    return [
+        f"{key}: {old!r} -> {new!r}"
+        for key, old, new in _differences(asdict(saved), asdict(config))
+        if not {key, key.partition(".")[0]} & free and not (key == "num_answers" and new is None)
+    ]
 
 
 def open_run(config: TrainConfig) -> Run:
@@ -173,4 +184,13 @@ def _differences(old: dict[str, Any], new: dict[str, Any], prefix: str = "") -> 
     return found
 
 
-__all__ = ["Run", "answers_per_rollout", "complete", "load_config", "open_run", "refuse_changes", "save_config"]
+__all__ = [
+    "Run",
+    "answers_per_rollout",
+    "complete",
+    "differences",
+    "load_config",
+    "open_run",
+    "refuse_changes",
+    "save_config",
+]

@@ -228,5 +228,13 @@ def multi_rlvr(arguments: dict[str, Any]) -> Tensor:
     return torch.tensor(advantages, dtype=torch.float64)
 
 
+def best_of_set(arguments: dict[str, Any]) -> Tensor:
+    """(B, G)."""
+    advantages = []
+    for group, w in zip(groups(arguments), reference_weights(arguments), strict=True):
+        advantages.append(znorm([max(dot(w, a) for a in rollout) for rollout in group]))
+    return torch.tensor(advantages, dtype=torch.float64)
+
+
 def to_batch(arguments: dict[str, Any], **changes: Any) -> RewardBatch:
     return RewardBatch(**{**arguments, **changes})

@@ -131,6 +131,14 @@ def test_multi_rlvr(seed: int) -> None:
     )
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_best_of_set(seed: int) -> None:
+    arguments = random_arguments(seed, m=1 + seed % 4)
+    torch.testing.assert_close(
+        estimate("best_of_set", to_batch(arguments)), reference.best_of_set(arguments), rtol=0, atol=1e-6
+    )
+
+
 def test_by_hand() -> None:
     """Two rollouts, two objectives, all weight on either: the pair of specialists beats the pair of generalists."""
     rewards = torch.tensor([[[[1.0, 0.0], [0.0, 1.0]], [[0.6, 0.6], [0.6, 0.6]]]])

@@ -21,7 +21,7 @@ BATCH = RewardBatch(torch.rand(2, 4, 3, 2), prompt_weights=torch.ones(2, 2))
 
 
 def test_table() -> None:
-    assert set(ESTIMATORS) == ONE_ANSWER | {"vpo", "multi_rlvr", "vpo_shapley", "shape_grpo"}
+    assert set(ESTIMATORS) == ONE_ANSWER | {"vpo", "best_of_set", "multi_rlvr", "vpo_shapley", "shape_grpo"}
     assert set(ESTIMATORS) - ONE_ANSWER >= PER_ANSWER
     assert ONE_ANSWER >= NEEDS_PROMPT_WEIGHTS
     assert estimator_options("vpo") == {"num_weights": 100, "alpha": 1.0, "sampler": "iid"}
@@ -49,7 +49,8 @@ def test_the_number_of_answers_and_the_shape_are_as_the_registry_says(name: str)
 
 def test_unknown_estimator() -> None:
     with pytest.raises(
-        ValueError, match=r"no estimator 'multi-rlvr'.*vpo, vpo_shapley, multi_rlvr.*did you mean 'multi_rlvr'"
+        ValueError,
+        match=r"no estimator 'multi-rlvr'.*vpo, vpo_shapley, best_of_set, multi_rlvr.*did you mean 'multi_rlvr'",
     ):
         estimate("multi-rlvr", BATCH)
 

@@ -1,0 +1,106 @@
+"""The options of a comparison of methods, and the comparisons that presets stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import tyro
+
+from agents.config import EvaluationConfig, LearnerConfig, TrainConfig
+from agents.presets import command_line_defaults
+
+
+@dataclass
+class CompareConfig(TrainConfig):
+    """Train several methods with several seeds on one environment, and evaluate them at equal budgets.
+
+    The options of training and evaluation are those of train_vpo.py and hold for every method.
+    """
+
+    methods: tuple[str, ...] = ("warm_start", "grpo", "vpo")
+    """What is compared, each as [LABEL=]METHOD[:name=value,...]: vpo, vpo:num_weights=16, "sharp=vpo:alpha=0.3",
+    grpo:learner.lr=3e-5. Names are the method's own arguments or training options that may differ (num_answers,
+    prompt_alpha, learner.*, sampling.*, lora.*). warm_start is the model before training."""
+    seeds: tuple[int, ...] = (0,)
+    """Training seeds of every method; seed 0 of all methods comes before seed 1 of any."""
+    baseline: str | None = None
+    """Label of the method that ratios are to; default grpo where it takes part."""
+    candidate: str | None = None
+    """Label of the method whose differences to the others are shown; default vpo where it takes part."""
+    results: str = "results"
+    """Folder of all results; those of this comparison go to RESULTS/ENVIRONMENT/NAME, its runs to
+    OUTPUT/ENVIRONMENT/NAME."""
+    reevaluate: bool = False
+    """Evaluate runs again whose evaluation was made with other options, instead of refusing."""
+
+    name: str | None = None
+    """Name of the comparison; default that of the preset."""
+    output: str = "runs"
+    """Folder of all runs."""
+    dry_run: bool = False
+    """Print the runs, what is done of them and an estimate of the time that is left, and stop."""
+
+    # One run's business, which a comparison decides for each of its runs.
+    method: tyro.conf.Suppress[str] = "vpo"
+    method_args: tyro.conf.Suppress[tuple[str, ...]] = ()
+    seed: tyro.conf.Suppress[int] = 0
+    epochs: tyro.conf.Suppress[int] = 1
+    prompt_alpha: tyro.conf.Suppress[float] = 1.0
+    resume: tyro.conf.Suppress[str | None] = None
+    final_evaluation: tyro.conf.Suppress[bool] = False
+    learner: LearnerConfig = field(default_factory=LearnerConfig)
+    evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a preset compares in an environment."""
+
+    methods: tuple[str, ...]
+    seeds: tuple[int, ...]
+    changes: dict[str, Any] = field(default_factory=dict)
+    """Training options that differ from the training preset's."""
+
+
+STUDIES: dict[tuple[str, str], Study] = {
+    ("laptop", "vpo/Maze-v0"): Study(
+        methods=(
+            "warm_start",
+            "warm_start:num_answers=3",
+            "grpo",
+            "multi_rlvr",
+            "random_weight",
+            "goal_conditioned",
+            "gdpo",
+            "maxrl",
+            "max_at_k",
+            "vpo",
+        ),
+        seeds=(0, 1, 2),
+        changes={"keep_checkpoints": 1},
+    ),
+}
+"""(preset, environment) -> its study. Training options that are not in `changes` are those of `agents/presets.py`."""
+
+
+def compare_defaults(arguments: Sequence[str]) -> CompareConfig:
+    """What a command line starts from: its preset's training options, and the study of its environment if there is one.
+
+    Raises:
+        ValueError: an unknown preset, or --resume, which a comparison does by itself.
+    """
+    if any(word.partition("=")[0] == "--resume" for word in arguments):
+        raise ValueError("a comparison goes on where it stopped by itself: repeat the command without --resume")
+    return study_defaults(command_line_defaults(arguments))
+
+
+def study_defaults(training: TrainConfig) -> CompareConfig:
+    """A comparison with these training options, those of a study changed as it says."""
+    options = {f.name: getattr(training, f.name) for f in fields(TrainConfig)} | {"final_evaluation": False}
+    study = STUDIES.get((training.preset, training.env.rpartition(":")[2]))
+    name = training.name or training.preset
+    if study is None:
+        return CompareConfig(**options | {"name": name})
+    return replace(CompareConfig(**options | {"name": name}, methods=study.methods, seeds=study.seeds), **study.changes)

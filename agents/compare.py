@@ -27,18 +27,18 @@ import tyro
 from transformers.utils.logging import disable_progress_bar
 
 from agents.cli import run_cli
-from agents.compare_config import CompareConfig, compare_defaults
-from agents.compare_plan import PlannedRun, check_unchanged, place_of, plan
-from agents.compare_progress import describe, seconds_left
 from agents.config import parse_pairs
 from agents.evaluation import PolicyResult, evaluate_policy, problems_for_all
 from agents.generation import make_generator
 from agents.policy import Policy, open_policy
 from agents.processes.launcher import read_launcher
 from agents.prompt_weights import written_weights
-from agents.study import Study
-from agents.study_plots import plot_study
-from agents.study_report import Report
+from agents.study.config import CompareConfig, compare_defaults
+from agents.study.plan import PlannedRun, check_unchanged, place_of, plan
+from agents.study.plots import plot_study
+from agents.study.progress import describe, seconds_left
+from agents.study.report import Report
+from agents.study.study import Study
 from agents.train_vpo import train
 
 PACKAGES = ("vpo-envs", "torch", "transformers", "numpy", "gymnasium")
@@ -53,7 +53,7 @@ def compare(config: CompareConfig) -> Path:
         Fault: see `train`.
     """
     if config.dry_run:
-        raise ValueError("--dry-run runs nothing: call agents.compare_progress.describe")
+        raise ValueError("--dry-run runs nothing: call agents.study.progress.describe")
     runs = plan(config)
     check_unchanged(runs, config.reevaluate)
     if config.threads is not None:

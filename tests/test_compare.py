@@ -21,12 +21,12 @@ import pytest
 import agents.compare
 import agents.train_vpo
 from agents.compare import command, compare
-from agents.compare_config import CompareConfig
-from agents.compare_plan import plan
-from agents.compare_progress import describe
 from agents.config import EvaluationConfig, LearnerConfig, SamplingConfig
 from agents.evaluate import EvaluateConfig, evaluate
 from agents.learner import Learner
+from agents.study.config import CompareConfig
+from agents.study.plan import plan
+from agents.study.progress import describe
 
 ROOT = Path(__file__).resolve().parents[1]
 WORDS = ("warm_start", "grpo", "few=vpo:num_weights=4,learner.lr=2e-4")

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from agents.compare import main
-from agents.compare_config import STUDIES, CompareConfig, compare_defaults, study_defaults
-from agents.compare_methods import Method, parse_method, parse_methods, training_config
-from agents.compare_plan import plan
 from agents.presets import preset_defaults
+from agents.study.config import STUDIES, CompareConfig, compare_defaults, study_defaults
+from agents.study.methods import Method, parse_method, parse_methods, training_config
+from agents.study.plan import plan
 
 CONFIG = CompareConfig(name="test", steps=5)
 

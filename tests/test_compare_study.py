@@ -13,10 +13,10 @@ from evaluation_helpers import random_result
 
 from agents.comparison import Comparison
 from agents.evaluation import PolicyResult
-from agents.saved_results import load_result, save_result
-from agents.study import EQUAL_TOKENS, Study
-from agents.study_plots import plot_study
-from agents.study_report import Report
+from agents.study.plots import plot_study
+from agents.study.report import Report
+from agents.study.saved_results import load_result, save_result
+from agents.study.study import EQUAL_TOKENS, Study
 from vpo_envs.bootstrap import bootstrap_interval, crossed_bootstrap_means, percentile_interval
 
 FRONTS = [np.ones((1, 3), np.float32)] * 5

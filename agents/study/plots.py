@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from agents.plots import DPI, draw_best_at_k, legend_below, line_style, new_figure, read_records, smooth
-from agents.study import Study
+from agents.study.study import Study
 
 DIVERSITY = ("diversity/group", "Reward-space diversity in training, mean L1 distance of a prompt's answers")
 PANELS = (

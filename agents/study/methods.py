@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from agents.advantages import estimator_options
-from agents.compare_config import CompareConfig
 from agents.config import EvaluationConfig, TrainConfig, parse_pairs
 from agents.runs.run import answers_per_rollout, complete
+from agents.study.config import CompareConfig
 
 WARM_START = "warm_start"
 GROUPS = ("learner", "sampling", "lora")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agents.compare_plan import PlannedRun
+from agents.study.plan import PlannedRun
 
 
 def describe(runs: Sequence[PlannedRun]) -> str:

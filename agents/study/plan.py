@@ -8,15 +8,15 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from agents.compare_config import CompareConfig
-from agents.compare_methods import Method, answers_of, evaluation_config, parse_methods, training_config
 from agents.config import EvaluationConfig, TrainConfig
 from agents.evaluation import PolicyResult
 from agents.plots import read_records
 from agents.presets import evaluation_top_p
 from agents.runs.checkpoint import latest_checkpoint
 from agents.runs.run import differences, load_config
-from agents.saved_results import load_result, save_result, write_whole
+from agents.study.config import CompareConfig
+from agents.study.methods import Method, answers_of, evaluation_config, parse_methods, training_config
+from agents.study.saved_results import load_result, save_result, write_whole
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ import numpy as np
 
 from agents.comparison import CEILING
 from agents.evaluation import Estimate
-from agents.saved_results import write_whole
-from agents.study import EQUAL_TOKENS, EW_EQUAL_TOKENS, Study
+from agents.study.saved_results import write_whole
+from agents.study.study import EQUAL_TOKENS, EW_EQUAL_TOKENS, Study
 
 DIGITS = 4
 """Decimals of the values in `per_prompt.jsonl`."""

@@ -1,0 +1,1 @@
+"""A comparison of methods over seeds: its configuration, its runs, and what they come to."""

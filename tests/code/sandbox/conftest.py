@@ -12,6 +12,12 @@ from sandbox_helpers import folder_with_a_secret
 from vpo_envs.code.sandbox import Sandbox
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.alone)  # time limits of a second, threads by the hundred
+
+
 @pytest.fixture(scope="session")
 def sandbox() -> Iterator[Sandbox]:
     with Sandbox(workers=1) as sandbox:

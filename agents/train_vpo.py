@@ -94,7 +94,7 @@ def train(config: TrainConfig, processes: Processes = ALONE, progress: bool = Tr
     with closing(generator):
         train_steps(run, policy, environment, problems, generator, learner, processes, progress)
 
-    processes.close()
+    processes.close(together=True)
     if not processes.main:
         return run.folder
     nn.Module.to(policy.model, device)

@@ -140,9 +140,15 @@ class Processes:
             for tensor in [*model.parameters(), *model.buffers()]:
                 dist.broadcast(tensor.data, src=0)
 
-    def close(self) -> None:
-        """Leave the others: the main process may go on alone (the final evaluation)."""
+    def close(self, together: bool = False) -> None:
+        """Leave the others: the main process may go on alone (the final evaluation).
+
+        `together` waits for all of them first, so that nobody leaves while another still sends; not after an error,
+        which some may not have met.
+        """
         if self.count > 1 and dist.is_initialized():
+            if together:
+                dist.barrier()
             dist.destroy_process_group()
 
 

@@ -31,7 +31,7 @@ from agents.config import parse_pairs
 from agents.evaluation import PolicyResult, evaluate_policy, problems_for_all
 from agents.generation import make_generator
 from agents.policy import Policy, open_policy
-from agents.processes.launcher import read_launcher
+from agents.processes.launcher import refuse_launcher
 from agents.prompt_weights import written_weights
 from agents.study.config import CompareConfig, compare_defaults
 from agents.study.plan import PlannedRun, check_unchanged, place_of, plan
@@ -201,8 +201,7 @@ def _say(number: int, run: PlannedRun, runs: Sequence[PlannedRun], seconds: floa
 
 def command(config: CompareConfig) -> None:
     """What the command line does: compare, or say what would be done."""
-    if read_launcher(os.environ).processes > 1:
-        raise ValueError("a comparison is one process; start it without a launcher")
+    refuse_launcher(os.environ, "a comparison")
     if not sys.stderr.isatty():
         disable_progress_bar()  # else transformers draws one for every model that it loads or writes
     if config.dry_run:

@@ -166,7 +166,7 @@ class TrainConfig:
     """Where defaults come from: "paper", "laptop" (two CPU cores, minutes), "auto" = paper with a CUDA device. The
     defaults shown here are the chosen preset's: `--preset paper --help` shows the paper's."""
     steps: int | None = None
-    """Optimizer steps; default: enough for `epochs`."""
+    """Training steps; default: enough for `epochs`."""
     epochs: int = 1
     """Passes over the training problems, where `steps` is not given."""
     prompts: int = 128

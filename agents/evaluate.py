@@ -9,6 +9,7 @@ Every model answers the same test problems with the same number of answers. Prin
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from contextlib import closing
@@ -26,6 +27,7 @@ from agents.config_checks import check_engine, check_evaluation
 from agents.evaluation import ROWS, evaluate_policy, problems_for_all
 from agents.generation import make_generator
 from agents.policy import Policy, open_policy
+from agents.processes.launcher import refuse_launcher
 from agents.prompt_weights import written_weights
 from agents.report import report
 from agents.runs.saved_settings import Candidate, common_environment, find_candidate
@@ -167,9 +169,15 @@ def _labels(config: EvaluateConfig, candidates: list[Candidate], counts: list[in
     return labels
 
 
+def command(config: EvaluateConfig) -> None:
+    """What the command line does."""
+    refuse_launcher(os.environ, "an evaluation")
+    evaluate(config)
+
+
 def main() -> None:
     """The command line."""
-    run_cli(lambda: evaluate(tyro.cli(EvaluateConfig, description=__doc__)))
+    run_cli(lambda: command(tyro.cli(EvaluateConfig, description=__doc__)))
 
 
 if __name__ == "__main__":

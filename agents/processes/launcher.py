@@ -54,3 +54,9 @@ def read_launcher(variables: Mapping[str, str]) -> Launcher:
             raise ValueError(f"{name.lower()}={value} of accelerate is not honoured: {instead}")
     reshard = variables.get("FSDP_RESHARD_AFTER_FORWARD", "true").lower() == "true"
     return Launcher(processes, sharded, reshard)
+
+
+def refuse_launcher(variables: Mapping[str, str], what: str) -> None:
+    """Raise ValueError in one of several processes: `what` is for one, and all would do and write the same."""
+    if read_launcher(variables).processes > 1:
+        raise ValueError(f"{what} is one process; start it without a launcher")

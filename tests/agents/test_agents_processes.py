@@ -15,7 +15,7 @@ from agents.config import LearnerConfig
 from agents.generation import EngineError
 from agents.learner import Learner
 from agents.processes import ALONE, Processes
-from agents.processes.launcher import Launcher, read_launcher
+from agents.processes.launcher import Launcher, read_launcher, refuse_launcher
 from agents.rollout import together
 
 
@@ -88,6 +88,13 @@ def test_what_accelerate_says_is_read() -> None:
     assert read_launcher(fsdp) == Launcher(2, sharded=True)
     assert read_launcher(fsdp | {"FSDP_RESHARD_AFTER_FORWARD": "false"}) == Launcher(2, True, False)
     assert read_launcher(fsdp | {"WORLD_SIZE": "1"}) == Launcher(), "one process has nothing to share"
+
+
+def test_commands_for_one_process_refuse_a_launcher() -> None:
+    refuse_launcher({}, "an evaluation")
+    refuse_launcher({"WORLD_SIZE": "1"}, "an evaluation")
+    with pytest.raises(ValueError, match="an evaluation is one process; start it without a launcher"):
+        refuse_launcher({"WORLD_SIZE": "2"}, "an evaluation")
 
 
 @pytest.mark.parametrize(

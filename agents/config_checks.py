@@ -21,6 +21,8 @@ from agents.config import (
 )
 from agents.generation import Sampling
 
+VLLM_HOTTEST = 2.0
+
 
 def check_method(name: str, options: dict[str, Any], num_answers: int, answers_per_prompt: int) -> None:
     """An unknown method, an option that it lacks, or numbers that it refuses: its own or those of the answers."""
@@ -81,6 +83,26 @@ def check_trackers(names: Sequence[str]) -> None:
         raise ValueError(f"--trackers {' '.join(names)}: not installed: {', '.join(missing)}; pip install it")
 
 
+def check_backend(config: TrainConfig) -> None:
+    """What the backend that is named cannot do; of "auto" it is known once the model is loaded."""
+    engine = config.engine
+    if config.backend == "transformers" and engine != EngineConfig():
+        raise ValueError("--engine options are vLLM's, and --backend transformers has none")
+    needed = config.prompt_tokens + config.sampling.max_tokens
+    if engine.max_model_len is not None and engine.max_model_len < needed:
+        raise ValueError(
+            f"--engine.max-model-len {engine.max_model_len} does not hold --prompt-tokens {config.prompt_tokens} and "
+            f"--sampling.max-tokens {config.sampling.max_tokens}: give at least {needed}, or lower these"
+        )
+    evaluates = config.final_evaluation or config.evaluate_every is not None
+    temperatures = {"--sampling.temperature": config.sampling.temperature}
+    if evaluates:
+        temperatures["--evaluation.temperature"] = config.evaluation.temperature
+    for option, temperature in temperatures.items():
+        if config.backend == "vllm" and temperature > VLLM_HOTTEST:
+            raise ValueError(f"{option} {temperature}: vLLM samples at temperatures up to {VLLM_HOTTEST:g}")
+
+
 def check_engine(engine: EngineConfig) -> None:
     """Sizes that no engine can have."""
     for name in ("max_model_len", "threads"):
@@ -120,6 +142,12 @@ def check_learner(learner: LearnerConfig) -> None:
         raise ValueError(f"--learner.micro-batch-tokens must be at least 1, or None, not {learner.micro_batch_tokens}")
     if learner.offload_reference and learner.kl_coef == 0:
         raise ValueError("--learner.offload-reference: there is no reference with --learner.kl-coef 0")
+
+
+def check_dtype(dtype: str, learner: LearnerConfig) -> None:
+    """Weights in a smaller type than what is computed in."""
+    if learner.param_dtype == "bfloat16" and dtype == "float32":
+        raise ValueError("--learner.param-dtype bfloat16 needs --dtype bfloat16, not float32")
 
 
 def check_lora(lora: LoraConfig, learner: LearnerConfig) -> None:

@@ -27,5 +27,5 @@ def writing(what: str, folder: Path) -> Iterator[None]:
         first = (str(error) or repr(error)).splitlines()[0]
         raise Fault(
             f"{what} could not be written ({first}; {free:,.0f} MB free in {folder}). "
-            f"Make room, then go on from the last whole checkpoint with --resume {folder}"
+            f"Make room (or raise the limit that says so), then go on with --resume {folder} if it has a checkpoint"
         ) from error

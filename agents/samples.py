@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -81,7 +82,11 @@ def show(config: SamplesConfig) -> str:
         ValueError: the run has no samples, or none of this step.
     """
     path = Path(config.run) / "samples.jsonl"
-    rows = [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
+    lines = path.read_text().splitlines() if path.is_file() else []
+    rows = []
+    for line in lines:
+        with suppress(ValueError):  # a line that a crash cut short
+            rows.append(json.loads(line))
     if not rows:
         raise ValueError(f"{path} holds no samples: train with --samples-every")
     steps = sorted({row["step"] for row in rows})

@@ -102,7 +102,7 @@ def train_steps(
             progress.set_postfix(
                 score=f"{metrics['score/answer']:.3f}",
                 best_of_set=f"{metrics['score/best_of_set']:.3f}",
-                kl=f"{metrics.get('learner/kl', 0.0):.3f}",
+                kl=f"{metrics['learner/kl']:.3f}" if "learner/kl" in metrics else "-",
             )
             done = step + 1
             stopped_by = processes.first(stop.requested)  # the one place where a step looks at it
@@ -112,8 +112,9 @@ def train_steps(
             if learner.exhausted:
                 raise Fault(
                     f"{learner.skipped_in_a_row} updates in a row had a loss or a gradient that is not finite and were "
-                    "skipped. The learning rate may be too high: start again with a lower --learner.lr, or go on "
-                    f"after step {done} with --resume {run.folder}"
+                    "skipped. The learning rate may be too high: start again with a lower --learner.lr. If it was a "
+                    f"single bad batch, --resume {run.folder} goes on after step {done}; if the weights themselves are "
+                    "ruined, it fails again: delete the newest checkpoints and it goes on from an earlier one"
                 )
             _stop(stopped_by, done, run, processes)
 

@@ -6,6 +6,7 @@ what was synchronised last.
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,13 +19,13 @@ from safetensors.torch import save_file
 from transformers import PreTrainedModel
 
 from agents.config import EngineConfig
+from agents.config_checks import VLLM_HOTTEST
 from agents.generation.base import Completion, EngineError, Generator, Sampling
 from agents.generation.vllm_engine import build_engine, kept_random_state, threads
 from agents.generation.vllm_watch import ProcessWatch
 from agents.lora import merged_parameters
 
 SHARED_MEMORY = Path("/dev/shm")
-HOTTEST = 2  # vLLM's own limit
 
 
 class VllmGenerator(Generator):
@@ -62,7 +63,10 @@ class VllmGenerator(Generator):
         self._names = count()
         self._engine: Any
         self._engine, self._own_process = build_engine(model, config, self.max_model_len, rows, dtype)
-        self._watch = ProcessWatch(self._engine.engine_core) if self._own_process else None
+        self._watch = None
+        if self._own_process:
+            self._watch = ProcessWatch(self._engine.engine_core)
+            self._engine.collective_rpc("die_with", args=(os.getpid(),))
         self.sync(model)
 
     def stream(
@@ -107,8 +111,8 @@ class VllmGenerator(Generator):
         from vllm import SamplingParams
         from vllm.sampling_params import RequestOutputKind
 
-        if sampling.temperature > HOTTEST:
-            raise ValueError(f"vLLM samples at temperatures up to {HOTTEST}, not {sampling.temperature}")
+        if sampling.temperature > VLLM_HOTTEST:
+            raise ValueError(f"vLLM samples at temperatures up to {VLLM_HOTTEST}, not {sampling.temperature}")
         return SamplingParams(
             n=n,
             temperature=sampling.temperature,

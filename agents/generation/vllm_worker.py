@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import select
+import signal
+import threading
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,6 +15,18 @@ from safetensors.torch import load_file
 
 class WeightLoader:
     """Methods that vLLM adds to its worker (`worker_extension_cls`), for `collective_rpc`."""
+
+    def die_with(self: Any, trainer: int) -> None:
+        """End the engine's processes when the process with this id ends, even by SIGKILL: they hold the device."""
+        engine, handle = os.getppid(), os.pidfd_open(trainer)
+
+        def wait() -> None:
+            select.select([handle], [], [])
+            if engine not in (1, trainer):
+                os.kill(engine, signal.SIGKILL)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        threading.Thread(target=wait, name="trainer-watch", daemon=True).start()
 
     def take_policy_weights(self: Any, weights: Iterable[tuple[str, torch.Tensor]] | str) -> None:
         """Load weights (name, tensor), or those of a safetensors file, and renew what was made from the old ones."""

@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 from agents.advantages import ONE_ANSWER
 from agents.config import TrainConfig, parse_pairs
 from agents.config_checks import (
+    check_backend,
+    check_dtype,
     check_engine,
     check_evaluation,
     check_learner,
@@ -23,6 +25,7 @@ from agents.config_checks import (
     check_sampling,
     check_trackers,
 )
+from agents.faults import writing
 from agents.runs.checkpoint import Checkpoint, latest_checkpoint
 
 T = TypeVar("T")
@@ -69,7 +72,9 @@ def complete(config: TrainConfig) -> TrainConfig:
         raise ValueError(f"--seed must be at least 0, not {config.seed}")
     check_sampling(config)
     check_engine(config.engine)
+    check_backend(config)
     check_learner(config.learner)
+    check_dtype(config.dtype, config.learner)
     check_lora(config.lora, config.learner)
     check_trackers(config.trackers)
     if config.final_evaluation or config.evaluate_every is not None:
@@ -142,7 +147,15 @@ def open_run(config: TrainConfig) -> Run:
 
 
 def save_config(config: TrainConfig, folder: Path) -> None:
-    (folder / "config.json").write_text(json.dumps(asdict(config), indent=2) + "\n")
+    """Write `config.json`, which is whole or as it was. Raises Fault where it cannot be written."""
+    partial = folder / "config.json.part"
+    with writing("the configuration", folder):
+        try:
+            partial.write_text(json.dumps(asdict(config), indent=2) + "\n")
+            partial.replace(folder / "config.json")
+        except OSError:
+            partial.unlink(missing_ok=True)
+            raise
 
 
 def load_config(folder: Path) -> TrainConfig:

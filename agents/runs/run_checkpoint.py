@@ -17,6 +17,8 @@ def save(run: Run, done: int, policy: Policy, learner: Learner, processes: Proce
         Fault: it could not be written; nothing of it is left, and the checkpoints before it are as they were.
     """
     folder, keep = run.folder / "checkpoints", run.config.keep_checkpoints
+    if learner.skipped_in_a_row:
+        keep += learner.config.max_skipped  # these may hold weights that are ruined; those before them may not
     state = learner.state_dict()
 
     def write() -> None:

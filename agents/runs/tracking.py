@@ -26,9 +26,10 @@ class RunLog:
 
     def __init__(self, folder: Path, first_step: int, config: TrainConfig) -> None:
         self.folder = folder
-        self._metrics = _StepLines(folder / "metrics.jsonl", first_step)
-        self._samples = _StepLines(folder / "samples.jsonl", first_step)
-        self._trackers = [_open_tracker(name, folder, first_step, config) for name in config.trackers]
+        with writing("the log", folder):
+            self._metrics = _StepLines(folder / "metrics.jsonl", first_step)
+            self._samples = _StepLines(folder / "samples.jsonl", first_step)
+            self._trackers = [_open_tracker(name, folder, first_step, config) for name in config.trackers]
 
     def metrics(self, step: int, values: Mapping[str, float]) -> None:
         """Append a step's metrics."""

@@ -191,8 +191,8 @@ def test_draw_at_the_ends_of_the_unit_interval_stays_in_the_support(top_p: float
     ("options", "message"),
     [
         ({"max_tokens": 0}, "max_tokens must be at least 1, not 0"),
-        ({"max_tokens": 1, "temperature": -0.1}, "temperature must be at least 0, not -0.1"),
-        ({"max_tokens": 1, "temperature": math.nan}, "temperature must be at least 0, not nan"),
+        ({"max_tokens": 1, "temperature": -0.1}, "temperature must be at least 0 and finite, not -0.1"),
+        ({"max_tokens": 1, "temperature": math.nan}, "temperature must be at least 0 and finite, not nan"),
         ({"max_tokens": 1, "top_p": 0.0}, r"top_p must be in \(0, 1\], not 0.0"),
         ({"max_tokens": 1, "top_p": 1.1}, r"top_p must be in \(0, 1\], not 1.1"),
     ],

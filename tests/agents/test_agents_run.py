@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,8 @@ import pytest
 import torch
 from agents_helpers import family_model
 
-from agents.config import EvaluationConfig, LearnerConfig, SamplingConfig, TrainConfig, parse_pairs
+from agents.config import EngineConfig, EvaluationConfig, LearnerConfig, SamplingConfig, TrainConfig, parse_pairs
+from agents.faults import Fault
 from agents.presets import LAPTOP, command_line_defaults, evaluation_top_p, preset_defaults
 from agents.runs.checkpoint import save_checkpoint
 from agents.runs.run import complete, load_config, open_run, refuse_changes, save_config
@@ -58,6 +60,18 @@ def sampling(**changes: Any) -> dict[str, Any]:
         ({"method_args": ("alpha",)}, "--method-args takes name=value words, not 'alpha'"),
         ({"method": "grpo", "num_answers": 3}, "--method grpo trains on single answers: use --num-answers 1, not 3"),
         ({"num_answers": 0}, "--num-answers must be at least 1, not 0"),
+        (sampling(temperature=float("inf")), "temperature must be at least 0 and finite, not inf"),
+        (
+            {"backend": "vllm", **sampling(temperature=2.5)},
+            r"--sampling.temperature 2.5: vLLM samples at temperatures up to 2",
+        ),
+        (
+            {"backend": "vllm", "evaluation": EvaluationConfig(temperature=2.5)},
+            r"--evaluation.temperature 2.5: vLLM samples at temperatures up to 2",
+        ),
+        ({"engine": EngineConfig(max_model_len=1791)}, "--engine.max-model-len 1791 does not hold .* at least 1792"),
+        ({"backend": "transformers", "engine": EngineConfig(cache_gib=3)}, "--engine options are vLLM's"),
+        ({"dtype": "float32", **learner(param_dtype="bfloat16")}, "--learner.param-dtype bfloat16 needs --dtype"),
         ({"answers_per_prompt": 25}, "--answers-per-prompt 25 must be at least two rollouts of --num-answers 3 each"),
         ({"answers_per_prompt": 3}, "--answers-per-prompt 3 must be at least two rollouts of --num-answers 3 each"),
         ({"prompts": 0}, "--prompts must be at least 1, not 0"),
@@ -271,3 +285,21 @@ def test_the_papers_batches() -> None:
     assert [evaluation_top_p(env) for env in ("vpo/EUREQA-v0", "m:vpo/ToolRL-v0", "vpo/Maze-v0", "my/Own-v0")] == [
         *(0.95, 0.95, 1.0, 1.0)
     ]
+
+
+def test_a_configuration_that_cannot_be_written_leaves_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_config(UNUSUAL, tmp_path)
+
+    def fail_halfway(path: Path, text: str) -> None:
+        with path.open("w") as file:
+            file.write(text[:10])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", fail_halfway)
+    with pytest.raises(Fault, match=r"the configuration could not be written .*No space left on device"):
+        save_config(replace(UNUSUAL, steps=31), tmp_path)
+    monkeypatch.undo()
+    assert load_config(tmp_path) == UNUSUAL
+    assert [path.name for path in tmp_path.iterdir()] == ["config.json"]

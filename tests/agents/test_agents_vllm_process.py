@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import psutil
@@ -47,3 +50,35 @@ def test_the_engine_in_a_process_of_its_own_takes_weights_and_its_death_is_an_er
     with pytest.raises(EngineError, match="cannot be used any more"):
         generator.sync(model)
     generator.close()
+
+
+TRAINER = """
+import sys, time, psutil, torch
+from agents.config import EngineConfig
+from agents.generation.vllm_backend import VllmGenerator
+from agents.policy import load_policy
+
+if __name__ == "__main__":
+    model = load_policy(sys.argv[1], torch.device("cpu"), torch.float32).model
+    VllmGenerator(model, [0], EngineConfig(multi_process=True, cache_gib=0.25), 64, rows=4)
+    print("pids", *(p.pid for p in psutil.Process().children(recursive=True)), flush=True)
+    time.sleep(600)
+"""
+
+
+def test_the_engine_does_not_outlive_a_trainer_that_is_killed(tmp_path: Path) -> None:
+    """An orphan would hold the device's memory, and the resumed run would find none."""
+    script = tmp_path / "trainer.py"
+    script.write_text(TRAINER)
+    words = [sys.executable, str(script), str(MAZE)]
+    path = {"PYTHONPATH": str(MAZE.parents[2])}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env={**os.environ, **path}) as trainer:
+        assert trainer.stdout is not None
+        line = next(line for line in trainer.stdout if line.startswith("pids"))
+        trainer.kill()
+    processes = [psutil.Process(int(pid)) for pid in line.split()[1:] if psutil.pid_exists(int(pid))]
+    _, alive = psutil.wait_procs(processes, timeout=30)
+    left = [p.name() for p in alive if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+    for process in alive:
+        process.kill()
+    assert not left

@@ -112,7 +112,7 @@ class VllmGenerator(Generator):
         from vllm.sampling_params import RequestOutputKind
 
         if sampling.temperature > VLLM_HOTTEST:
-            raise ValueError(f"vLLM samples at temperatures up to {VLLM_HOTTEST}, not {sampling.temperature}")
+            raise ValueError(f"vLLM samples at temperatures up to {VLLM_HOTTEST:g}, not {sampling.temperature}")
         return SamplingParams(
             n=n,
             temperature=sampling.temperature,

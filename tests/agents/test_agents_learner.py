@@ -70,7 +70,8 @@ def test_tokens_get_the_advantage_of_their_own_answer(setup: tuple[PreTrainedMod
     rng = Random(0)
     parts = [[[rng.randrange(3) for _ in c.token_ids] for c in group] for group in rollouts.completions]
     advantages = torch.randn(len(LENGTHS), 4, 3, generator=torch.Generator().manual_seed(0))
-    model_after, _ = learned(model, replace(rollouts, parts=parts), advantages)
+    # In the layout of the reference: qwen3's norm is in float32 even in a double model, and sees another rounding.
+    model_after, _ = learned(model, replace(rollouts, parts=parts), advantages, share_prompts=False)
     expected = reference_step(model, model, replace(rollouts, parts=parts), advantages, CONFIG, 0.7)
     assert difference(model_after, expected) < 1e-9
     assert difference(model_after, learned(model, rollouts, advantages[..., 0])[0]) > 1e-5

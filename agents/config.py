@@ -123,6 +123,9 @@ class EvaluationConfig:
 
     problems: int = 100
     """Test problems."""
+    first: int = 0
+    """Index of the first of them. Settings that are chosen by an evaluation should be chosen on problems that the final
+    evaluation does not use."""
     answers: int = 30
     """Answers sampled for a problem: answers / m responses of m answers each."""
     ks: tuple[int, ...] = (1, 3, 10, 30)

@@ -169,8 +169,9 @@ def check_evaluation(config: EvaluationConfig, num_answers: int) -> None:
     for name in ("problems", "answers", "weights"):
         if getattr(config, name) < 1:
             raise ValueError(f"evaluation: {name} must be at least 1, not {getattr(config, name)}")
-    if config.seed < 0:
-        raise ValueError(f"evaluation: seed must be at least 0, not {config.seed}")
+    for name in ("first", "seed"):
+        if getattr(config, name) < 0:
+            raise ValueError(f"evaluation: {name} must be at least 0, not {getattr(config, name)}")
     Sampling(1, config.temperature, 1.0 if config.top_p is None else config.top_p)
     if config.prompt_weights not in get_args(PromptWeights):
         raise ValueError(

@@ -264,7 +264,7 @@ def evaluate_policy(
     generator: Generator | None = None,
     method: str | None = None,
 ) -> PolicyResult:
-    """Sample `config.answers` answers to each of the first `config.problems` test problems and score them.
+    """Sample `config.answers` answers to each of `config.problems` test problems and score them.
 
     Args:
         policy: the model and its tokenizer.
@@ -275,7 +275,7 @@ def evaluate_policy(
         progress: show a bar.
         label: what the policy is called in tables; default where it came from.
         rows: responses that are generated side by side; does not change what is sampled.
-        problems: which test problems; default the first ones (of a data set: that fit, see `agents.prompt_filter`).
+        problems: which test problems; default those from `config.first` on (of a data set: that fit, see `agents.prompt_filter`).
         generator: what samples, with the policy's weights; default one of transformers.
         method: what trained the policy, for `config.prompt_weights` "auto".
 
@@ -289,11 +289,13 @@ def evaluate_policy(
     check_prompt_weights(environment, written)
     if problems is None:
         problems = fitting_problems(
-            [(policy, environment)], prompt_tokens, sampling_max_tokens, config.problems, weights=written != "none"
+            [(policy, environment)], prompt_tokens, sampling_max_tokens, config.problems, written != "none", config.first
         )
     if problems is None:
-        available = environment.num_problems
-        problems = range(config.problems if available is None else min(config.problems, available))
+        available, end = environment.num_problems, config.first + config.problems
+        problems = range(config.first, end if available is None else min(end, available))
+        if not problems:
+            raise ValueError(f"--evaluation.first {config.first}: {env_id} has {available} test problems")
     responses = config.answers // num_answers
     weights = evaluation_weights(written, environment, problems, responses, config.seed)
     prompts = responses if written == "random" else 1  # different ones for a problem
@@ -378,7 +380,7 @@ def problems_for_all(
     args = parse_pairs(env_args, "--env-args")
     environments = {m: Environment(env_id, args, m, "test") for m in {m for _, m in policies}}
     pairs = [(policy, environments[m]) for policy, m in policies]
-    return fitting_problems(pairs, prompt_tokens, max_tokens, config.problems, weights)
+    return fitting_problems(pairs, prompt_tokens, max_tokens, config.problems, weights, config.first)
 
 
 def _fronts(task: Any, problems: Sequence[int]) -> list[NDArray[np.float32]] | None:

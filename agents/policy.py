@@ -108,30 +108,41 @@ class Policy:
 
 
 def builtin_folder(env_id: str, env_args: dict[str, Any]) -> Path:
-    """Folder of the shipped policy of an environment.
+    """Folder of the shipped policy of an environment that was made for these arguments.
+
+    An environment's policies lie in `policies/<name>` and `policies/<name>-<suffix>`, each with the `recipe.json` that
+    says what it was made for.
 
     Raises:
-        ValueError: there is none, or it was made for other arguments of the environment.
+        ValueError: there is none, or none was made for these arguments.
     """
     name = env_id.rpartition(":")[2].removeprefix("vpo/")
-    folder = Path(str(resources.files("agents"))) / "policies" / name
+    root = Path(str(resources.files("agents"))) / "policies"
     command = f"python agents/warm_start.py --env {env_id}"
-    if not (folder / "config.json").is_file():
-        root = Path(str(resources.files("agents"))) / "policies"
+    shipped: dict[Path, dict[str, Any]] = {
+        recipe.parent: parse_pairs(json.loads(recipe.read_text())["env_args"], "recipe.json")
+        for recipe in sorted([root / name / "recipe.json", *root.glob(f"{name}-*/recipe.json")])
+        if recipe.is_file()
+    }
+    if not shipped:
         have = sorted(f"vpo/{p.parent.relative_to(root)}" for p in root.rglob("recipe.json"))
         raise ValueError(
             f"no built-in policy for {env_id} (there are: {', '.join(have) or 'none'}); name a model with --model, or, "
             f"for a task with demonstrations, make one with: {command}"
         )
-    recipe = json.loads((folder / "recipe.json").read_text())
-    made_for = parse_pairs(recipe["env_args"], "recipe.json")
-    if any(env_args.get(name) != value for name, value in made_for.items()):
-        needs, has = (" ".join(f"{k}={v}" for k, v in args.items()) for args in (made_for, env_args))
-        raise ValueError(
-            f"the built-in policy of {env_id} was made for --env-args {needs}, not for {has or 'the defaults'}; use "
-            f"these arguments, another --model, or make one with: {command}" + (f" --env-args {has}" if has else "")
-        )
-    return folder
+    for folder, made_for in shipped.items():
+        if all(env_args.get(argument) == value for argument, value in made_for.items()):
+            return folder
+    needs = " or ".join(_pairs(made_for) for made_for in shipped.values())
+    has = _pairs(env_args)
+    raise ValueError(
+        f"the built-in policy of {env_id} was made for --env-args {needs}, not for {has or 'the defaults'}; use "
+        f"these arguments, another --model, or make one with: {command}" + (f" --env-args {has}" if has else "")
+    )
+
+
+def _pairs(arguments: dict[str, Any]) -> str:
+    return " ".join(f"{name}={value}" for name, value in arguments.items())
 
 
 def load_policy(

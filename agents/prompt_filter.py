@@ -24,6 +24,7 @@ def fitting_problems(
     room: int,
     wanted: int | None = None,
     weights: bool = False,
+    start: int = 0,
 ) -> list[int] | None:
     """The problems whose prompts fit every policy, in the order of the data set; None where nothing is filtered.
 
@@ -34,9 +35,10 @@ def fitting_problems(
         environments: each policy with the environment (number of answers) that it is asked in; all of one data set.
         wanted: stop after so many fitting problems.
         weights: whether prompts ask for weights. Room is left for the longest ones.
+        start: index of the first problem that is looked at.
 
     Raises:
-        ValueError: not one problem fits.
+        ValueError: not one problem fits, or there is none from `start` on.
     """
     first = environments[0][1]
     if first.task is None or first.task.data is None:
@@ -44,11 +46,13 @@ def fitting_problems(
     spare = WEIGHT_TOKENS * len(first.reference_weights) if weights else 0
     limits = [min(prompt_tokens, policy.context - room) - spare for policy, _ in environments]
     total = len(first.task)
-    wanted = total if wanted is None else min(wanted, total)
+    if start >= total:
+        raise ValueError(f"{first.id} has {total} {first.split} problems, none from number {start} on")
+    wanted = total - start if wanted is None else min(wanted, total - start)
     fitting: list[int] = []
     dropped = longest = 0
     with tqdm(total=wanted, desc="prompt lengths", unit="problem", leave=False) as bar:
-        for index in range(total):
+        for index in range(start, total):
             if len(fitting) == wanted:
                 break
             lengths = [

@@ -8,6 +8,8 @@ from dataclasses import replace
 import pytest
 
 from agents.compare import main
+from agents.config import Preset, parse_pairs
+from agents.policy import builtin_folder
 from agents.presets import preset_defaults
 from agents.study.config import STUDIES, CompareConfig, compare_defaults, study_defaults
 from agents.study.methods import Method, parse_method, parse_methods, training_config
@@ -120,15 +122,35 @@ def test_options_that_are_refused(changes: dict[str, object], message: str) -> N
         plan(replace(CONFIG, **changes))
 
 
-@pytest.mark.parametrize(("preset", "env"), STUDIES)
-def test_the_studies(preset: str, env: str) -> None:
-    config = compare_defaults(["--preset", preset, "--env", env])
-    assert config == study_defaults(preset_defaults(preset, env))  # type: ignore[arg-type]
-    assert (config.name, config.final_evaluation) == (preset, False)
+@pytest.mark.parametrize(("place", "study"), [(place, name) for place, names in STUDIES.items() for name in names])
+def test_the_studies(place: tuple[Preset, str], study: str) -> None:
+    preset, env = place
+    config = compare_defaults(["--preset", preset, "--env", env, "--study", study])
+    assert config == study_defaults(preset_defaults(preset, env), study)
+    assert (config.name, config.final_evaluation) == (preset if study == "main" else study, False)
     methods = parse_methods(config.methods)
-    assert {"grpo", "vpo", "warm_start"} <= {method.name for method in methods}
+    assert {"vpo", "warm_start"} <= {method.name for method in methods}
     trained = [run for run in plan(config) if run.method.trains]
     assert len(trained) == len(config.seeds) * sum(method.trains for method in methods)
+    assert builtin_folder(env, parse_pairs(config.env_args, "--env-args")).is_dir()
+
+
+def test_studies_that_share_runs_agree_about_them() -> None:
+    """What one has run, the other takes: the same folder for a label and seed only with the same options."""
+    for (preset, env), studies in STUDIES.items():
+        seen: dict[str, object] = {}
+        for study in studies:
+            for run in plan(study_defaults(preset_defaults(preset, env), study)):  # type: ignore[arg-type]
+                assert seen.setdefault(str(run.folder), (run.config, run.evaluation)) == (run.config, run.evaluation)
+
+
+def test_runs_of_another_comparison() -> None:
+    own = plan(replace(CONFIG, methods=("vpo",), seeds=(3,)))
+    assert [str(run.folder) for run in own] == ["runs/Maze-v0/test/vpo-seed3"]
+    shared = plan(replace(CONFIG, methods=("vpo",), seeds=(3,), name="other", runs_of="test"))
+    assert [run.folder for run in shared] == [run.folder for run in own]
+    with pytest.raises(ValueError, match="--runs-of must be the name of a folder, not 'a/b'"):
+        plan(replace(CONFIG, runs_of="a/b"))
 
 
 def test_environments_without_a_study_compare_the_usual_methods() -> None:
@@ -137,6 +159,8 @@ def test_environments_without_a_study_compare_the_usual_methods() -> None:
     assert config.learner == preset_defaults("laptop", "vpo/ToolRL-v0").learner
     with pytest.raises(ValueError, match="repeat the command without --resume"):
         compare_defaults(["--resume", "runs/x"])
+    with pytest.raises(ValueError, match="--study sweeps: vpo/ToolRL-v0 has no such study with --preset laptop"):
+        compare_defaults(["--preset", "laptop", "--env", "vpo/ToolRL-v0", "--study", "sweeps"])
 
 
 def test_the_plan_on_the_command_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

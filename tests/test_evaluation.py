@@ -256,6 +256,21 @@ def test_more_problems_than_there_are_means_all(policy):
     assert result.ks == [1]
 
 
+def test_other_problems_than_the_first(policy):
+    args = (*MAZE, "num_problems=4")
+    config = EvaluationConfig(problems=50, answers=1, weights=2)
+    whole, rest = (
+        evaluate_policy(policy, "vpo/Maze-v0", args, 1, replace(config, first=first), 5, 256, progress=False)
+        for first in (0, 2)
+    )
+    assert rest.problems == [2, 3]
+    assert rest.answers == whole.answers[2:]
+    with pytest.raises(ValueError, match="--evaluation.first 4: vpo/Maze-v0 has 4 test problems"):
+        evaluate_policy(policy, "vpo/Maze-v0", args, 1, replace(config, first=4), 5, 256, progress=False)
+    with pytest.raises(ValueError, match="first must be at least 0, not -1"):
+        evaluate_policy(policy, "vpo/Maze-v0", args, 1, replace(config, first=-1), 5, 256, progress=False)
+
+
 def test_the_papers_top_p_is_the_default_of_an_evaluation():
     asked, used = EvaluationConfig(problems=2, answers=2), {}
     for env in ("vpo/Maze-v0", "vpo/EUREQA-v0"):

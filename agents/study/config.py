@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -19,6 +20,8 @@ class CompareConfig(TrainConfig):
     The options of training and evaluation are those of train_vpo.py and hold for every method.
     """
 
+    study: str = "main"
+    """Which of the environment's studies (`STUDIES`) the defaults are those of."""
     methods: tuple[str, ...] = ("warm_start", "grpo", "vpo")
     """What is compared, each as [LABEL=]METHOD[:name=value,...]: vpo, vpo:num_weights=16, "sharp=vpo:alpha=0.3",
     grpo:learner.lr=3e-5. Names are the method's own arguments or training options that may differ (num_answers,
@@ -29,6 +32,9 @@ class CompareConfig(TrainConfig):
     """Label of the method that ratios are to; default grpo where it takes part."""
     candidate: str | None = None
     """Label of the method whose differences to the others are shown; default vpo where it takes part."""
+    runs_of: str | None = None
+    """Name of the comparison in whose folder the runs lie; default its own. Comparisons that share a folder share the
+    runs of the same label and seed, which must have the same options."""
     results: str = "results"
     """Folder of all results; those of this comparison go to RESULTS/ENVIRONMENT/NAME, its runs to
     OUTPUT/ENVIRONMENT/NAME."""
@@ -36,7 +42,7 @@ class CompareConfig(TrainConfig):
     """Evaluate runs again whose evaluation was made with other options, instead of refusing."""
 
     name: str | None = None
-    """Name of the comparison; default that of the preset."""
+    """Name of the comparison; default that of the preset for the main study, else that of the study."""
     output: str = "runs"
     """Folder of all runs."""
     dry_run: bool = False
@@ -61,46 +67,62 @@ class Study:
     methods: tuple[str, ...]
     seeds: tuple[int, ...]
     changes: dict[str, Any] = field(default_factory=dict)
-    """Training options that differ from the training preset's."""
+    """Options that differ from the training preset's."""
 
 
-STUDIES: dict[tuple[str, str], Study] = {
-    ("laptop", "vpo/Maze-v0"): Study(
-        methods=(
-            "warm_start",
-            "warm_start:num_answers=3",
-            "grpo",
-            "multi_rlvr",
-            "random_weight",
-            "goal_conditioned",
-            "gdpo",
-            "maxrl",
-            "max_at_k",
-            "vpo",
+MAIN = "main"
+
+STUDIES: dict[tuple[str, str], dict[str, Study]] = {
+    ("laptop", "vpo/Maze-v0"): {
+        MAIN: Study(
+            methods=(
+                "warm_start",
+                "warm_start:num_answers=3",
+                "grpo",
+                "multi_rlvr",
+                "random_weight",
+                "goal_conditioned",
+                "gdpo",
+                "maxrl",
+                "max_at_k",
+                "vpo",
+            ),
+            seeds=(0, 1, 2),
+            changes={"keep_checkpoints": 1},
         ),
-        seeds=(0, 1, 2),
-        changes={"keep_checkpoints": 1},
-    ),
+    },
 }
-"""(preset, environment) -> its study. Training options that are not in `changes` are those of `agents/presets.py`."""
+"""(preset, environment) -> name -> study. What is not in `changes` is that of `agents/presets.py`."""
 
 
 def compare_defaults(arguments: Sequence[str]) -> CompareConfig:
     """What a command line starts from: its preset's training options, and the study of its environment if there is one.
 
     Raises:
-        ValueError: an unknown preset, or --resume, which a comparison does by itself.
+        ValueError: an unknown preset or study, or --resume, which a comparison does by itself.
     """
     if any(word.partition("=")[0] == "--resume" for word in arguments):
         raise ValueError("a comparison goes on where it stopped by itself: repeat the command without --resume")
-    return study_defaults(command_line_defaults(arguments))
+    peek = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    peek.add_argument("--study", default=MAIN)
+    known, _ = peek.parse_known_args(list(arguments))
+    return study_defaults(command_line_defaults(arguments), known.study)
 
 
-def study_defaults(training: TrainConfig) -> CompareConfig:
-    """A comparison with these training options, those of a study changed as it says."""
+def study_defaults(training: TrainConfig, name: str = MAIN) -> CompareConfig:
+    """A comparison with these training options, those of a study changed as it says.
+
+    Raises:
+        ValueError: the environment has no study of this name.
+    """
     options = {f.name: getattr(training, f.name) for f in fields(TrainConfig)} | {"final_evaluation": False}
-    study = STUDIES.get((training.preset, training.env.rpartition(":")[2]))
-    name = training.name or training.preset
-    if study is None:
-        return CompareConfig(**options | {"name": name})
-    return replace(CompareConfig(**options | {"name": name}, methods=study.methods, seeds=study.seeds), **study.changes)
+    env = training.env.rpartition(":")[2]
+    studies = STUDIES.get((training.preset, env), {})
+    if name not in studies and name != MAIN:
+        have = ", ".join(studies) or "none"
+        raise ValueError(f"--study {name}: {env} has no such study with --preset {training.preset} (there are: {have})")
+    config = CompareConfig(**options | {"name": training.preset if name == MAIN else name, "study": name})
+    if name not in studies:
+        return config
+    study = studies[name]
+    return replace(config, methods=study.methods, seeds=study.seeds, **study.changes)

@@ -98,7 +98,7 @@ def plan(config: CompareConfig) -> list[PlannedRun]:
     """
     methods = parse_methods(config.methods)
     _check(config, methods)
-    folder = Path(config.output) / place_of(config)
+    folder = Path(config.output) / place_of(config, config.runs_of)
     runs: list[PlannedRun] = []
     for number, seed in enumerate(config.seeds):
         for method in methods:
@@ -113,16 +113,17 @@ def plan(config: CompareConfig) -> list[PlannedRun]:
     return runs
 
 
-def place_of(config: CompareConfig) -> Path:
-    """ENVIRONMENT/NAME, where its runs and results lie in their folders."""
-    return Path(config.env.rpartition("/")[2]) / str(config.name)
+def place_of(config: CompareConfig, name: str | None = None) -> Path:
+    """ENVIRONMENT/NAME, where results lie in their folder, and runs in theirs; by default under the config's own name."""
+    return Path(config.env.rpartition("/")[2]) / str(name or config.name)
 
 
 def _check(config: CompareConfig, methods: Sequence[Method]) -> None:
     if (config.method, config.method_args, config.seed, config.resume) != ("vpo", (), 0, None):
         raise ValueError("a comparison has --methods and --seeds, and goes on by itself: no method, seed or resume")
-    if not config.name or "/" in config.name:
-        raise ValueError(f"--name must be the name of a folder, not {config.name!r}")
+    for option, name in (("name", config.name), ("runs-of", config.runs_of or config.name)):
+        if not name or "/" in name:
+            raise ValueError(f"--{option} must be the name of a folder, not {name!r}")
     if not config.seeds or len(set(config.seeds)) < len(config.seeds) or min(config.seeds) < 0:
         raise ValueError(f"--seeds must be different numbers of at least 0, not {config.seeds}")
     if config.steps is None and any(method.trains for method in methods):

@@ -138,6 +138,16 @@ def test_the_shipped_policy_of_an_environment(args: dict[str, int], shipped: Pat
     assert open_policy("builtin", "vpo/Maze-v0", args, "cpu", "auto").source == str(shipped)
 
 
+def test_an_environment_may_ship_several_policies(shipped: Path) -> None:
+    other = shipped.with_name("Maze-v0-7x7")
+    shutil.copytree(shipped, other)
+    (other / "recipe.json").write_text(json.dumps({"env_args": ["size=7", "slack=6"]}))
+    assert builtin_folder("vpo/Maze-v0", {"size": 5, "slack": 4}) == shipped
+    assert builtin_folder("vpo/Maze-v0", {"size": 7, "slack": 6, "num_problems": 9}) == other
+    with pytest.raises(ValueError, match="made for --env-args size=5 slack=4 or size=7 slack=6, not for size=5 slack=6"):
+        builtin_folder("vpo/Maze-v0", {"size": 5, "slack": 6})
+
+
 def test_a_shipped_policy_for_other_arguments_is_refused(shipped: Path) -> None:
     made_for = "made for --env-args size=5 slack=4, not for "
     with pytest.raises(ValueError, match=made_for + "size=9 slack=4; .* --env-args size=9 slack=4"):

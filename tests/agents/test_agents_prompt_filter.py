@@ -40,6 +40,9 @@ def test_too_long_ones_are_left_out_and_reported(
     assert report in capsys.readouterr().err
     assert fitting_problems([(policy, one)], 100, 20, wanted=2) == [0, 2]
     assert "1 of 3 test problems" in capsys.readouterr().err
+    assert fitting_problems([(policy, one)], 100, 20, wanted=2, start=1) == [2, 5]
+    with pytest.raises(ValueError, match="has 6 test problems, none from number 6 on"):
+        fitting_problems([(policy, one)], 100, 20, start=6)
     # The context bounds a prompt too: what the response needs must be left.
     assert fitting_problems([(policy, one)], 10**6, policy.context - 100) == [0, 2, 5]
     with pytest.raises(ValueError, match=r"6 of 6 test problems have prompts of more than 5 tokens.*--prompt-tokens"):

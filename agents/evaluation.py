@@ -289,7 +289,12 @@ def evaluate_policy(
     check_prompt_weights(environment, written)
     if problems is None:
         problems = fitting_problems(
-            [(policy, environment)], prompt_tokens, sampling_max_tokens, config.problems, written != "none", config.first
+            [(policy, environment)],
+            prompt_tokens,
+            sampling_max_tokens,
+            config.problems,
+            written != "none",
+            config.first,
         )
     if problems is None:
         available, end = environment.num_problems, config.first + config.problems

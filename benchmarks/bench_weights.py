@@ -29,7 +29,9 @@ def variance(batch: RewardBatch, num_weights: int, sampler: Sampler, draws: int,
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--shape", type=int, nargs=4, default=(24, 8, 2, 4), help="groups, rollouts, answers, objectives")
+    parser.add_argument(
+        "--shape", type=int, nargs=4, default=(24, 8, 2, 4), help="groups, rollouts, answers, objectives"
+    )
     parser.add_argument("--num-weights", type=int, nargs="+", default=[4, 16, 64, 100, 256])
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)

@@ -144,7 +144,9 @@ def test_an_environment_may_ship_several_policies(shipped: Path) -> None:
     (other / "recipe.json").write_text(json.dumps({"env_args": ["size=7", "slack=6"]}))
     assert builtin_folder("vpo/Maze-v0", {"size": 5, "slack": 4}) == shipped
     assert builtin_folder("vpo/Maze-v0", {"size": 7, "slack": 6, "num_problems": 9}) == other
-    with pytest.raises(ValueError, match="made for --env-args size=5 slack=4 or size=7 slack=6, not for size=5 slack=6"):
+    with pytest.raises(
+        ValueError, match="made for --env-args size=5 slack=4 or size=7 slack=6, not for size=5 slack=6"
+    ):
         builtin_folder("vpo/Maze-v0", {"size": 5, "slack": 6})
 
 

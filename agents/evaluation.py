@@ -275,7 +275,8 @@ def evaluate_policy(
         progress: show a bar.
         label: what the policy is called in tables; default where it came from.
         rows: responses that are generated side by side; does not change what is sampled.
-        problems: which test problems; default those from `config.first` on (of a data set: that fit, see `agents.prompt_filter`).
+        problems: which test problems; default those from `config.first` on (of a data set: those that fit, see
+            `agents.prompt_filter`).
         generator: what samples, with the policy's weights; default one of transformers.
         method: what trained the policy, for `config.prompt_weights` "auto".
 
@@ -293,8 +294,8 @@ def evaluate_policy(
             prompt_tokens,
             sampling_max_tokens,
             config.problems,
-            written != "none",
-            config.first,
+            weights=written != "none",
+            start=config.first,
         )
     if problems is None:
         available, end = environment.num_problems, config.first + config.problems

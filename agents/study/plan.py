@@ -114,7 +114,7 @@ def plan(config: CompareConfig) -> list[PlannedRun]:
 
 
 def place_of(config: CompareConfig, name: str | None = None) -> Path:
-    """ENVIRONMENT/NAME, where results lie in their folder, and runs in theirs; by default under the config's own name."""
+    """ENVIRONMENT/NAME, where results lie in their folder, and runs in theirs; NAME is by default the config's own."""
     return Path(config.env.rpartition("/")[2]) / str(name or config.name)
 
 

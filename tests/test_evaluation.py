@@ -265,7 +265,7 @@ def test_other_problems_than_the_first(policy):
     )
     assert rest.problems == [2, 3]
     assert rest.answers == whole.answers[2:]
-    with pytest.raises(ValueError, match="--evaluation.first 4: vpo/Maze-v0 has 4 test problems"):
+    with pytest.raises(ValueError, match=r"--evaluation\.first 4: vpo/Maze-v0 has 4 test problems"):
         evaluate_policy(policy, "vpo/Maze-v0", args, 1, replace(config, first=4), 5, 256, progress=False)
     with pytest.raises(ValueError, match="first must be at least 0, not -1"):
         evaluate_policy(policy, "vpo/Maze-v0", args, 1, replace(config, first=-1), 5, 256, progress=False)

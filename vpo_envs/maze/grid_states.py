@@ -30,7 +30,7 @@ class StateTable:
     successors: NDArray[np.int32]
     """(n, 4): where UP, DOWN, LEFT, RIGHT lead. Outcomes lead to themselves."""
     outcomes: NDArray[np.float32]
-    """(m, 4): the reward vectors of the last m states; a move into state n - m + j earns outcomes[j], any other zero."""
+    """(m, 4): the rewards of the last m states. A move into state n - m + j earns outcomes[j], any other earns zero."""
 
     @property
     def num_states(self) -> int:

@@ -93,6 +93,8 @@ def _numbered(maze: Maze, score_mode: ScoreMode, items: list[int], successors: N
     successors[successors < 0] = final[which]
     chain = np.arange(len(successors) + 1, out_of_steps + 1)
     loops = np.arange(out_of_steps, out_of_steps + len(outcomes))
+    if out_of_steps + len(outcomes) > MAX_STATES:
+        raise _too_large(f"has more than {MAX_STATES:,} states")
     rows = np.concatenate([successors, np.repeat(np.concatenate([chain, loops])[:, None], 4, axis=1)])
     return StateTable(rows.astype(np.int32), np.array(outcomes, np.float32).reshape(-1, 4))
 

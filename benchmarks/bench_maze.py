@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+from functools import partial
 from pathlib import Path
 from random import Random
 from time import perf_counter
@@ -25,6 +26,7 @@ import vpo_envs  # noqa: F401  registers the ids
 from vpo_envs.answers import join_answers
 from vpo_envs.maze import Maze, MazeTask
 from vpo_envs.maze.generator import generate_maze
+from vpo_envs.maze.grid_states import state_table
 
 NUM_ENVS = 1024
 STEPS = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
@@ -83,13 +85,42 @@ def measure(size: int, seconds: float) -> dict[str, float]:
     plain = rate(lambda: reference_step(problems, responses), NUM_ENVS, seconds)
     figures["make_vec(num_answers=1) / reference"] = figures["make_vec(num_answers=1) steps/s"] / plain
 
-    grid = gym.make("vpo/MazeGrid-v0", size=size, num_problems=256)
-    moves = np.random.default_rng(0).integers(0, 4, 10_000).tolist()
-    figures["MazeGrid steps/s"] = rate(lambda: _walk(grid, moves), len(moves), seconds)
+    figures |= grid_rates(size, seconds)
     fronts = rate(lambda: [task.pareto_front(maze) for maze in problems[:20]], 20, seconds)
     figures["pareto_front ms"] = 1e3 / fronts
     figures["new mazes/s"] = rate(lambda: [generate_maze(rng, size) for _ in range(20)], 20, seconds)
     return figures
+
+
+def grid_rates(size: int, seconds: float) -> dict[str, float]:
+    """Random walks step by step, for each kind of observation, single and batched."""
+    moves = np.random.default_rng(0).integers(0, 4, 10_000).tolist()
+    batches = np.random.default_rng(0).integers(0, 4, (64, NUM_ENVS))
+    kinds: dict[str, dict[str, Any]] = {
+        "planes": {"num_problems": 256},
+        "planes, one maze": {"maze": 0},
+        "state": {"maze": 0, "observation": "state"},
+        "state_array": {"maze": 0, "observation": "state_array"},
+    }
+    figures = {}
+    for name, kind in kinds.items():
+        env = gym.make("vpo/MazeGrid-v0", size=size, **kind)
+        figures[f"MazeGrid ({name}) steps/s"] = rate(partial(_walk, env, moves), len(moves), seconds)
+    for name, kind in kinds.items():
+        envs = gym.make_vec("vpo/MazeGrid-v0", num_envs=NUM_ENVS, size=size, **kind)
+        envs.reset(options={"problem": [i % 256 if "maze" not in kind else 0 for i in range(NUM_ENVS)]})
+        figures[f"make_vec MazeGrid ({name}) steps/s"] = rate(partial(_walk_all, envs, batches), batches.size, seconds)
+    fixed = gym.make("vpo/MazeGrid-v0", size=size, maze=0).unwrapped
+    fixed.pareto_front(0.99)
+    figures["MazeGrid pareto_front, cached us"] = 1e6 / rate(lambda: fixed.pareto_front(0.99), 1, seconds)
+    maze = fixed.task[0]
+    figures["MazeGrid state table ms"] = 1e3 / rate(lambda: state_table(maze), 1, seconds)
+    return figures
+
+
+def _walk_all(envs: gym.vector.VectorEnv[Any, Any, Any], batches: NDArray[np.int64]) -> None:
+    for moves in batches:
+        envs.step(moves)
 
 
 def _vector_rate(env: Any, texts: list[str], seconds: float) -> float:
@@ -117,7 +148,7 @@ def main() -> None:
     options = parser.parse_args()
     figures = measure(options.size, options.seconds)
     for name, value in figures.items():
-        print(f"{name:38s} {value:12,.1f}")
+        print(f"{name:46s} {value:12,.1f}")
     if options.json is not None:
         options.json.write_text(json.dumps({"size": options.size, "figures": figures}, indent=2) + "\n")
 

@@ -20,10 +20,10 @@ TEXT_TASKS: dict[str, str] = {
 }
 """Text environments: id -> "module:Task class". Each runs in TextEnv, and batched in TextVectorEnv."""
 
-OTHERS: dict[str, str] = {
-    "vpo/MazeGrid-v0": "vpo_envs.maze.grid_env:MazeGridEnv",
+OTHERS: dict[str, tuple[str, str]] = {
+    "vpo/MazeGrid-v0": ("vpo_envs.maze.grid_env:MazeGridEnv", "vpo_envs.maze.grid_vector_env:MazeGridVectorEnv"),
 }
-"""Environments that are not text: id -> entry point."""
+"""Environments that are not text: id -> entry points, single and batched."""
 
 
 TEXT_ENV = "vpo_envs.text_env:TextEnv"
@@ -34,9 +34,9 @@ def register_all() -> None:
     for env_id, task in TEXT_TASKS.items():
         if env_id not in gym.registry:
             register_task(env_id, task)
-    for env_id, entry_point in OTHERS.items():
+    for env_id, (single, batched) in OTHERS.items():
         if env_id not in gym.registry:
-            gym.register(env_id, entry_point=entry_point, disable_env_checker=True)
+            gym.register(env_id, entry_point=single, vector_entry_point=batched, disable_env_checker=True)
 
 
 def register_task(env_id: str, task: type[Task[Any]] | str, **kwargs: Any) -> None:

@@ -7,14 +7,14 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from vpo_envs.answers import check_num_answers, check_seed, prompt_text
+from vpo_envs.answers import check_num_answers, prompt_text
 from vpo_envs.scoring import detail_of, score_responses
 from vpo_envs.spaces import UnicodeText
+from vpo_envs.sub_envs import check_num_envs, one_each, seeded_generators
 from vpo_envs.task import Message, Task
 from vpo_envs.text_env import (
     MAX_ACTION_LENGTH,
@@ -45,9 +45,7 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], NDArray[np.float32
             raise ValueError("the batched text environment does not render; use gym.make for one that does")
         self.task = make_task(task, task_kwargs)
         self.num_answers = check_num_answers(num_answers, self._name)
-        if isinstance(num_envs, bool) or not isinstance(num_envs, int) or num_envs < 1:
-            raise ValueError(f"{self._name}: num_envs must be a whole number of at least 1, not {num_envs!r}")
-        self.num_envs = num_envs
+        self.num_envs = check_num_envs(num_envs, self._name)
         self.single_observation_space = UnicodeText()
         self.single_action_space = UnicodeText(MAX_ACTION_LENGTH)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -74,16 +72,15 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], NDArray[np.float32
         """
         self._problems = None
         options = check_options(options, self._name)
-        self._draw_rngs(seed)
-        assert self._rngs is not None
+        self._rngs = seeded_generators(seed, self._rngs, self.num_envs, self._name)
         # Like TextEnv, every reset consumes one draw, so that the two stay in step whatever the options.
         indices = [int(rng.integers(len(self.task))) for rng in self._rngs]
         if "problem" in options:
-            chosen = self._per_env("options['problem']", options["problem"])
+            chosen = one_each("options['problem']", options["problem"], self.num_envs, self._name)
             indices = [check_problem_index(i, self.task, self._name) for i in chosen]
         weights: list[NDArray[np.float64] | None] = [None] * self.num_envs
         if options.get("weights") is not None:
-            rows = self._per_env("options['weights']", options["weights"])
+            rows = one_each("options['weights']", options["weights"], self.num_envs, self._name)
             weights = [check_weights(w, self.task, self._name) for w in rows]
         problems = [self.task[i] for i in indices]
         # Sub-environments that show the same problem with the same weights share one rendering of its prompt, and get a
@@ -107,28 +104,6 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], NDArray[np.float32
         self._problems = indices
         return tuple(prompt_text(m) for m in messages), infos
 
-    def _draw_rngs(self, seed: int | Sequence[int | None] | None) -> None:
-        if isinstance(seed, int | np.integer):
-            first = check_seed(seed, self._name)
-            seed = [first + i for i in range(self.num_envs)]
-        seeds: Sequence[int | None] = [None] * self.num_envs if seed is None else self._per_env("seed", seed)
-        old = self._rngs
-        self._rngs = [
-            old[i]
-            if s is None and old is not None
-            else seeding.np_random(None if s is None else check_seed(s, self._name))[0]
-            for i, s in enumerate(seeds)
-        ]
-
-    def _per_env(self, what: str, values: Any) -> Any:
-        try:
-            n: int | str = len(values)
-        except TypeError:
-            n = repr(values)
-        if n != self.num_envs:
-            raise ValueError(f"{self._name}: {what} needs one entry for each of {self.num_envs} environments, not {n}")
-        return values
-
     def step(  # type: ignore[override]  # Gymnasium types the flags like the rewards
         self, actions: Sequence[str]
     ) -> tuple[tuple[str, ...], NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
@@ -141,7 +116,7 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], NDArray[np.float32
         """
         if isinstance(actions, str):
             raise TypeError(f"{self._name}: actions are a list of {self.num_envs} responses, not one string")
-        self._per_env("actions", actions)
+        one_each("actions", actions, self.num_envs, self._name)
         checked = [check_action(a, f"{self._name} (environment {i})", MAX_ACTION_LENGTH) for i, a in enumerate(actions)]
         if self._problems is None:
             raise gym.error.ResetNeeded(f"{self._name}: call reset() before step(); an episode is one step")

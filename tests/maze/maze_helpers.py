@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from random import Random
 
 from vpo_envs.maze.board import MOVES, Maze
 
@@ -39,3 +40,12 @@ def distance(maze: Maze, source: Cell, target: Cell, avoid: Iterable[Cell] = ())
         } - closed
         steps += 1
     return float("inf")
+
+
+def random_small_maze(rng: Random) -> Maze:
+    """A maze of 9 to 12 cells, with any tiles anywhere and a budget of 4 to 8; E may be out of reach."""
+    height, width = rng.choice([(3, 4), (4, 3), (2, 5), (3, 3)])
+    tiles = rng.choices("...##GDLB", k=height * width)
+    start, exit_ = rng.sample(range(height * width), 2)
+    tiles[start], tiles[exit_] = "S", "E"
+    return Maze(tuple("".join(tiles[r * width : (r + 1) * width]) for r in range(height)), rng.randint(4, 8))

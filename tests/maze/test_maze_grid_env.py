@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from helpers import LinearReward
+from mo_gymnasium import wrappers
 from mo_gymnasium.wrappers.vector import MOSyncVectorEnv
 
 import vpo_envs  # noqa: F401
@@ -237,6 +238,34 @@ def test_a_failed_reset_leaves_no_open_episode():
             env.reset(options=options)
         with pytest.raises(gym.error.ResetNeeded):
             env.step(0)
+
+
+@pytest.mark.filterwarnings("ignore:.*different from the unwrapped version")
+def test_the_wrappers_of_mo_gymnasium_fit():
+    episode = [MOVE_INDEX[w] for w in MazeTask().demonstration(MazeTask()[0], Random(4)).split() if w in MOVE_INDEX]
+    plain = gym.make("vpo/MazeGrid-v0", maze=0)
+    plain.reset(seed=0)
+    expected = play(plain, episode)[0][-1]
+    assert expected[0] == 1
+    for observation in ("planes", "state", "state_array"):
+        env = gym.make("vpo/MazeGrid-v0", maze=0, observation=observation)
+        recorded = wrappers.MORecordEpisodeStatistics(env, gamma=0.9)
+        recorded.reset(seed=0)
+        for move in episode:
+            info = recorded.step(move)[4]
+            if "episode" in info:
+                break
+        assert np.array_equal(info["episode"]["r"], expected)
+        assert np.allclose(info["episode"]["dr"], 0.9 ** (info["episode"]["l"] - 1) * expected)
+        clipped = wrappers.MOClipReward(env, idx=1, min_r=0.0, max_r=0.1)
+        clipped.reset()
+        assert play(clipped, episode)[0][-1][1] == min(expected[1], np.float32(0.1))
+        normalised = wrappers.MONormalizeReward(env, idx=0)
+        normalised.reset()
+        assert np.isfinite(play(normalised, episode)[0][-1]).all()
+        scalar = wrappers.LinearReward(env, weight=np.array([1.0, 0, 0, 0]))
+        scalar.reset()
+        assert play(scalar, episode)[0][-1] == 1.0
 
 
 def test_several_run_in_the_vector_environment_of_mo_gymnasium():

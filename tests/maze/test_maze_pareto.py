@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 import pytest
-from maze_helpers import STEPS, Cell, maze_of, tiles_of, where
+from maze_helpers import STEPS, Cell, maze_of, random_small_maze, tiles_of, where
 
 from vpo_envs.maze import Maze, MazeTask
 from vpo_envs.maze.pareto import pareto_front
@@ -48,14 +48,6 @@ def reward(maze: Maze, visited: frozenset[Cell], mode: str) -> Vector:
 
 def dominates(a: Vector, b: Vector) -> bool:
     return all(x >= y for x, y in zip(a, b, strict=True)) and a != b
-
-
-def random_small_maze(rng: Random) -> Maze:
-    height, width = rng.choice([(3, 4), (4, 3), (2, 5), (3, 3)])
-    tiles = rng.choices("...##GDLB", k=height * width)
-    start, exit_ = rng.sample(range(height * width), 2)
-    tiles[start], tiles[exit_] = "S", "E"
-    return Maze(tuple("".join(tiles[r * width : (r + 1) * width]) for r in range(height)), rng.randint(4, 8))
 
 
 def test_the_front_equals_that_of_all_walks_on_random_small_mazes():

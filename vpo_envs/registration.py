@@ -22,8 +22,10 @@ TEXT_TASKS: dict[str, str] = {
 
 OTHERS: dict[str, str] = {
     "vpo/MazeGrid-v0": "vpo_envs.maze.grid_env:MazeGridEnv",
+    "vpo/TokenActions-v0": "vpo_envs.wrappers.factories:make_token_actions",
+    "vpo/CandidateAnswers-v0": "vpo_envs.wrappers.factories:make_candidate_answers",
 }
-"""Environments that are not text: id -> entry point."""
+"""Environments with numeric spaces: id -> entry point. The last two wrap the text environment `env_id`."""
 
 
 TEXT_ENV = "vpo_envs.text_env:TextEnv"

@@ -61,7 +61,7 @@ class CandidateAnswers(gym.Wrapper[NDArray[np.float32], int, str, str], gym.util
     """
 
     def __init__(self, env: gym.Env[Any, Any], n: int = 8, dimension: int = 64, draws: int = 32) -> None:
-        """Raises TypeError for an environment without a Task, ValueError for other bad arguments."""
+        """Errors: those of `single_answer_task`; ValueError for bad arguments."""
         gym.utils.RecordConstructorArgs.__init__(self, n=n, dimension=dimension, draws=draws)
         gym.Wrapper.__init__(self, env)
         self.task = single_answer_task(env, "CandidateAnswers")
@@ -96,7 +96,8 @@ class CandidateAnswers(gym.Wrapper[NDArray[np.float32], int, str, str], gym.util
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
         """Show a problem and its candidates. Errors: those of the text environment and of `candidates_of`."""
         self._problem = None
-        prompt, info = self.env.reset(seed=seed, options=None if options is None else dict(options))
+        env: Any = self.env
+        prompt, info = env.reset(seed=seed, options=None if options is None else dict(options))
         if seed is not None or self._rng is None:
             self._rng = np.random.default_rng(seed)
         self._order = self._rng.permutation(self.n)
@@ -122,9 +123,10 @@ class CandidateAnswers(gym.Wrapper[NDArray[np.float32], int, str, str], gym.util
         self._problem = None
         shown = self._candidates[problem]
         if self.render_mode is not None:
-            self.env.step(self.task.wrap(shown.answers[chosen]))  # so that it renders the answer
+            env: Any = self.env
+            env.step(self.task.wrap(shown.answers[chosen]))  # so that it renders the answer
         info = {"problem": problem, "answer": shown.answers[chosen]}
-        return np.zeros(self.observation_space.shape, np.float32), shown.rewards[chosen].copy(), True, False, info
+        return np.zeros((self.n + 1) * self.dimension, np.float32), shown.rewards[chosen].copy(), True, False, info
 
     def pareto_front(self, problem: int) -> NDArray[np.float32]:
         """The exact Pareto front of a problem's candidates, float32 (f, k), sorted. For evaluation only.

@@ -37,9 +37,9 @@ def candidates_of(task: Task[Any], index: int, n: int, draws: int) -> Candidates
 
     They are chosen from a pool of `draws` demonstrations of the problem, as many edited ones, and as many of other
     problems; repeated answers count once. As long as a single reward vector dominates the whole pool and it is not 1
-    throughout, there may be a conflict that was not met yet, and the pool is enlarged, up to 16 times. A quarter of the
-    candidates (at least one) have the lowest value under the reference weights, up to half are Pareto-optimal in the
-    pool, each with another reward vector, and the rest are chosen so that few reward vectors repeat.
+    throughout, there may be a conflict that was not met yet, and the pool is enlarged, up to 16 times. Up to half of
+    the candidates are Pareto-optimal in the pool, each with another reward vector; a quarter (at least one) are those
+    of the lowest value under the reference weights; the rest are chosen so that few reward vectors repeat.
 
     Raises:
         NotImplementedError: the task has no demonstrations.
@@ -97,7 +97,7 @@ def _edited(answer: str, other: str, rng: Random) -> str:
 
 
 def _choose(rewards: NDArray[np.float32], values: NDArray[np.float64], n: int, rng: Random) -> list[int]:
-    """n rows of `rewards` (a, k), in random order: some Pareto-optimal, some of the lowest value, the rest varied."""
+    """n rows of `rewards` (a, k), in random order: some Pareto-optimal, those of the lowest value, the rest varied."""
     order = rng.sample(range(len(rewards)), len(rewards))
     optimal = non_dominated(rewards)
     seen: dict[bytes, int] = {}  # how often each reward vector was chosen
@@ -114,8 +114,7 @@ def _choose(rewards: NDArray[np.float32], values: NDArray[np.float64], n: int, r
         return list({rewards[i].tobytes(): i for i in reversed(rows)}.values())
 
     take(unlike([i for i in order if optimal[i]]), max(1, n // 2))
-    low = values.min()
-    take([i for i in order if values[i] == low and i not in chosen], max(1, n // 4))
+    take(sorted((i for i in order if i not in chosen), key=lambda i: values[i]), max(1, n // 4))
     while len(chosen) < n:
         rest = [i for i in order if i not in chosen]
         take([min(rest, key=lambda i: seen.get(rewards[i].tobytes(), 0))], 1)

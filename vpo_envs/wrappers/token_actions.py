@@ -10,11 +10,12 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
+from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
 from numpy.typing import NDArray
 
 from vpo_envs.problem_lists import check_whole
 from vpo_envs.task import Task
-from vpo_envs.text_env import make_task
+from vpo_envs.text_env import TextEnv, make_task
 from vpo_envs.wrappers.vocabulary import BEGIN, END, FIRST_ACTION, Vocabulary, derive_vocabulary, given_vocabulary
 
 
@@ -78,7 +79,7 @@ class TokenActions(gym.Wrapper[NDArray[np.int64], int, str, str], gym.utils.Reco
         window: int | None = None,
         **options: Any,
     ) -> None:
-        """Raises TypeError for an environment without a Task, ValueError for other bad arguments."""
+        """Errors: those of `single_answer_task`; ValueError for bad arguments."""
         gym.utils.RecordConstructorArgs.__init__(self, vocabulary=vocabulary, length=length, window=window, **options)
         gym.Wrapper.__init__(self, env)
         self.task = single_answer_task(env, "TokenActions")
@@ -119,7 +120,8 @@ class TokenActions(gym.Wrapper[NDArray[np.int64], int, str, str], gym.utils.Reco
     ) -> tuple[NDArray[np.int64], dict[str, Any]]:
         """Show the problem of the text environment, with an empty answer. Errors: those of the text environment."""
         self._open = False
-        prompt, info = self.env.reset(seed=seed, options=options)
+        env: Any = self.env
+        prompt, info = env.reset(seed=seed, options=options)
         ids, self._slots = self.vocabulary.prompt_tokens(prompt)
         empty = [""] * (self.vocabulary.copies - len(self._slots))
         self._texts = ["", *self.vocabulary.pieces, *self._slots, *empty]
@@ -144,7 +146,8 @@ class TokenActions(gym.Wrapper[NDArray[np.int64], int, str, str], gym.utils.Reco
         self._answer += self._texts[action]
         self._left -= 1
         self._open = action != END and self._left > 0
-        reward = np.zeros(self.reward_dim, np.float32) if self._open else self.env.step(self.task.wrap(self._answer))[1]
+        env: Any = self.env
+        reward = np.zeros(self.reward_dim, np.float32) if self._open else env.step(self.task.wrap(self._answer))[1]
         info = {"problem": self._problem, "answer": self._answer}
         return self._observation(), reward, not self._open, False, info
 
@@ -170,14 +173,23 @@ class TokenActions(gym.Wrapper[NDArray[np.int64], int, str, str], gym.utils.Reco
 
 
 def single_answer_task(env: gym.Env[Any, Any], wrapper: str) -> Task[Any]:
-    """The task of a text environment. TypeError if it has none, ValueError if it asks for several answers."""
-    unwrapped: Any = env.unwrapped
-    task = getattr(unwrapped, "task", None)
-    if not isinstance(task, Task) or not hasattr(unwrapped, "num_answers"):
-        raise TypeError(f"{wrapper}: needs a text environment with a task, vpo/Maze-v0 for example, not {env}")
-    if unwrapped.num_answers != 1:
+    """The task of a text environment that asks for one answer.
+
+    Raises:
+        TypeError: no text environment, or a wrapper around it that may change prompts, answers or rewards.
+        ValueError: it asks for several answers.
+    """
+    inner = env
+    while isinstance(inner, OrderEnforcing | PassiveEnvChecker):  # those of gym.make
+        inner = inner.env
+    if not isinstance(inner, TextEnv):
+        raise TypeError(
+            f"{wrapper}: needs a text environment as gym.make returns it, vpo/Maze-v0 for example, not {env}; "
+            "put other wrappers around this one"
+        )
+    if inner.num_answers != 1:
         raise ValueError(f"{wrapper}: writes one answer; make the environment with num_answers=1")
-    return task
+    return inner.task
 
 
 def checked_action(action: Any, number: int, wrapper: str) -> int:

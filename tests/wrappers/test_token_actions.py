@@ -120,7 +120,7 @@ def test_observations_are_prompt_mark_answer_and_zeros() -> None:
     assert first.dtype == np.int64
     assert first.tolist() == [*ids, BEGIN] + [PADDING] * 6
     words = {FIRST_ACTION + env.vocabulary.num_actions + i: w for i, w in enumerate(env.vocabulary.prompt_words)}
-    grid = "".join(words[i] for i in ids if words.get(i, "") in ".#GDLBSE").removeprefix(":")
+    grid = "".join(words[i] for i in ids if words.get(i, "?") in ".#GDLBSE")
     assert grid == "".join(env.task[info["problem"]].rows)
     env.step(2)
     second = env.step(4)[0]

@@ -36,12 +36,15 @@ def test_what_cannot_be_written_is_named() -> None:
 
 
 def test_rare_words_of_a_prompt_get_the_slots_in_order() -> None:
-    vocabulary = Vocabulary(("go", " Mei"), prompt_words=("to", "."), constant_lines=frozenset({"Rules"}), copies=2)
-    ids, slots = vocabulary.prompt_tokens("Rules\ngo to Prague . Mei Oslo Prague Rome")
+    vocabulary = Vocabulary(("go", " Mei"), prompt_words=("to", ".", "\n"), constant_lines=("The rules .",), copies=2)
+    ids, slots = vocabulary.prompt_tokens("go\nThe rules .\nto Prague . Mei Oslo Prague Rome")
     first_slot = FIRST_ACTION + 3
     assert slots == ("Prague", "Oslo")
     assert ids == [
         FIRST_ACTION + 1,  # the piece "go"
+        FIRST_ACTION + 7,  # the line's end
+        FIRST_ACTION + 8,  # the constant line
+        FIRST_ACTION + 7,
         FIRST_ACTION + 5,
         first_slot,
         FIRST_ACTION + 6,
@@ -50,7 +53,7 @@ def test_rare_words_of_a_prompt_get_the_slots_in_order() -> None:
         first_slot,
         UNKNOWN,  # no slot is left
     ]
-    assert vocabulary.num_ids == FIRST_ACTION + 1 + 2 + 2 + 2
+    assert vocabulary.num_ids == FIRST_ACTION + 1 + 2 + 2 + 3 + 1
 
 
 @pytest.mark.parametrize("env_id", TASKS)
@@ -81,4 +84,12 @@ def test_given_pieces_keep_their_order() -> None:
     vocabulary = given_vocabulary(["b", "a"], task, samples=20)
     assert vocabulary.pieces == ("b", "a")
     assert vocabulary.copies == 0
-    assert vocabulary.longest_prompt == 4 + 9 * 9 + 8  # "Steps", ":", "27", the line's end; cells, eight rows' ends
+    lines = 9 * 9 + 9, 4, 5 * 2 - 1  # nine rows of cells, "Steps: 27", five constant lines; with their ends
+    assert len(vocabulary.constant_lines) == 5
+    assert vocabulary.longest_prompt == sum(lines)
+
+
+def test_too_few_copies_are_an_error() -> None:
+    task = text_env("vpo/ToolRL-v0").unwrapped.task
+    with pytest.raises(ValueError, match="or allow more copies"):
+        derive_vocabulary(task, samples=50, copies=0, spell=False)

@@ -30,7 +30,7 @@ class TokenActions(gym.Wrapper[NDArray[np.int64], int, str, str], gym.utils.Reco
 
     ## Observation Space
     `MultiDiscrete([num_ids] * window)`: the last `window` token ids of prompt, begin mark and answer so far, then
-    zeros. The prompt's constant lines are left out. With the default window nothing is cut off (unless a prompt is
+    zeros. A line that all prompts share is one token. With the default window nothing is cut off (unless a prompt is
     longer than all that were looked at), so the process is Markov; with a smaller one it is not. Ids have no order,
     which a Box would claim. Stable-Baselines3 encodes a MultiDiscrete one-hot by itself; for MORL-Baselines, whose
     networks take the numbers as they are, `gymnasium.wrappers.FlattenObservation(env)` is the same one-hot as a Box.

@@ -21,7 +21,7 @@ END = 0
 
 CHUNK = re.compile(r"\s?\S+|\s")
 PART = re.compile(r"\s?</?\w+>|\w+|\s|[^\w\s]")  # of a chunk that is too rare to be a piece as a whole
-WORD = re.compile(r"</?\w+>|\w+|[^\w\s]|\n")  # of a prompt
+WORD = re.compile(r"</?\w+>|\w+|[^\w\s]")  # of a prompt
 PRINTABLE = tuple(map(chr, (10, *range(32, 127))))
 
 
@@ -31,15 +31,16 @@ class Vocabulary:
 
     Actions are numbered: 0 ends the answer, then come `pieces`, then `copies` slots. Slot j of a problem holds the j-th
     distinct word of its prompt that has no id of its own, so names that no vocabulary knows can be written all the
-    same. In observations ids are those of the actions (plus 3), then of `prompt_words`, which are seen but not written.
+    same. In observations ids are those of the actions (plus 3), then of `prompt_words` and `constant_lines`, which are
+    seen but not written.
     """
 
     pieces: tuple[str, ...]
     """Texts that an action appends to the answer."""
     prompt_words: tuple[str, ...] = ()
     """Frequent words of the prompts that are no pieces."""
-    constant_lines: frozenset[str] = frozenset()
-    """Lines that every prompt has: they tell problems apart in nothing and are left out of observations."""
+    constant_lines: tuple[str, ...] = ()
+    """Lines that every prompt has. Each is one token, which keeps the place of the lines between them."""
     copies: int = 0
     """Number of slots."""
     longest_prompt: int = 0
@@ -53,7 +54,7 @@ class Vocabulary:
 
     @property
     def num_ids(self) -> int:
-        return FIRST_ACTION + self.num_actions + len(self.prompt_words)
+        return FIRST_ACTION + self.num_actions + len(self.prompt_words) + len(self.constant_lines)
 
     @cached_property
     def _actions(self) -> dict[str, int]:
@@ -62,9 +63,10 @@ class Vocabulary:
     @cached_property
     def _word_ids(self) -> dict[str, int]:
         """Word of a prompt -> id. A piece with a space before it stands for its word where the bare word is none."""
-        ids = {p.strip(): FIRST_ACTION + a for p, a in self._actions.items() if p.strip()}
-        ids |= {p: FIRST_ACTION + a for p, a in self._actions.items()}
-        return ids | {w: FIRST_ACTION + self.num_actions + i for i, w in enumerate(self.prompt_words)}
+        first = FIRST_ACTION + self.num_actions
+        ids = {word: first + i for i, word in enumerate((*self.prompt_words, *self.constant_lines))}
+        ids |= {p.strip(): FIRST_ACTION + a for p, a in self._actions.items() if p.strip()}
+        return ids | {p: FIRST_ACTION + a for p, a in self._actions.items()}
 
     def prompt_tokens(self, prompt: str) -> tuple[list[int], tuple[str, ...]]:
         """The ids of a prompt's words, and the words in its copy slots (at most `copies`)."""
@@ -183,8 +185,8 @@ def _with_prompts(pieces: tuple[str, ...], prompts: list[str], copies: int | Non
     if copies is not None:
         check_whole("copies", copies, 0)
     lines = [set(prompt.splitlines()) for prompt in prompts]
-    constant = frozenset(set.intersection(*lines)) if len(lines) > 1 else frozenset()
-    words = [set(_words(prompt, constant)) for prompt in prompts]
+    constant = tuple(sorted(set.intersection(*lines) - {""}))
+    words = [set(_words(prompt, constant)).difference(constant) for prompt in prompts]
     known = {piece.strip() for piece in pieces}
     signs = {w for ws in words for w in ws if not w[0].isalnum()}  # never copied, so that each has an id
     frequent = (_frequent(words, common * len(prompts)) | signs) - known - set(pieces)
@@ -200,9 +202,13 @@ def _replaced(vocabulary: Vocabulary, **changes: Any) -> Vocabulary:
     return Vocabulary(**facts | changes)
 
 
-def _words(prompt: str, constant_lines: frozenset[str] = frozenset()) -> list[str]:
-    """The words, tags, signs and line ends of a prompt, without its constant lines."""
-    return WORD.findall("\n".join(line for line in prompt.splitlines() if line not in constant_lines))
+def _words(prompt: str, constant_lines: Sequence[str] = ()) -> list[str]:
+    """The words, tags, signs and line ends of a prompt; a constant line as a whole."""
+    words: list[str] = []
+    for line in prompt.splitlines():
+        words += [line] if line in constant_lines else WORD.findall(line)
+        words.append("\n")
+    return words[:-1]
 
 
 def _frequent(sets: Iterable[set[str]], least: float) -> set[str]:

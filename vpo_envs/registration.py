@@ -20,10 +20,13 @@ TEXT_TASKS: dict[str, str] = {
 }
 """Text environments: id -> "module:Task class". Each runs in TextEnv, and batched in TextVectorEnv."""
 
-OTHERS: dict[str, tuple[str, str]] = {
+OTHERS: dict[str, tuple[str, str | None]] = {
     "vpo/MazeGrid-v0": ("vpo_envs.maze.grid_env:MazeGridEnv", "vpo_envs.maze.grid_vector_env:MazeGridVectorEnv"),
+    "vpo/TokenActions-v0": ("vpo_envs.wrappers.factories:make_token_actions", None),
+    "vpo/CandidateAnswers-v0": ("vpo_envs.wrappers.factories:make_candidate_answers", None),
 }
-"""Environments that are not text: id -> entry points, single and batched."""
+"""Environments with numeric spaces: id -> entry points, single and batched. The last two wrap the text environment
+`env_id`."""
 
 
 TEXT_ENV = "vpo_envs.text_env:TextEnv"

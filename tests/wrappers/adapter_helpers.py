@@ -1,0 +1,47 @@
+"""What the tests of the adapters share."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from functools import cache
+from typing import Any
+
+import gymnasium as gym
+
+import vpo_envs  # noqa: F401
+from vpo_envs.wrappers import TokenActions, Vocabulary
+
+TASKS: dict[str, dict[str, Any]] = {
+    "vpo/Maze-v0": {},
+    "vpo/MuSiQue-v0": {"num_paragraphs": 8},
+    "vpo/EUREQA-v0": {},
+    "vpo/ToolRL-v0": {},
+    "vpo/Code-v0": {"time_limit": 0.3},
+}
+"""The five text environments, the way the tests make them."""
+
+
+def text_env(env_id: str, **arguments: Any) -> gym.Env[Any, Any]:
+    return gym.make(env_id, **TASKS[env_id] | arguments)
+
+
+@cache
+def training_vocabulary(env_id: str) -> Vocabulary:
+    """The derived vocabulary of an environment, made once for all tests."""
+    return TokenActions(text_env(env_id)).vocabulary
+
+
+def outputs_under_hash_seeds(code: str, *arguments: str) -> list[str]:
+    """What a program prints in two processes with different PYTHONHASHSEED."""
+    return [
+        subprocess.run(
+            [sys.executable, "-c", code, *arguments],
+            env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]

@@ -29,6 +29,7 @@ QUALITY = {
     "vpo/ToolRL-v0": (0.40, 0.90),
     "vpo/Code-v0": (0.50, 0.85),
 }
+STUDY_ARGUMENTS = {"size": 6, "slack": 5}
 PROBLEMS, ANSWERS = 60, 6
 
 
@@ -101,3 +102,22 @@ def test_its_tokenizer_belongs_to_the_prompts_of_today(env: str) -> None:
     (messages,) = environment.ask([0], 1)
     words = sum(len(message["content"].split()) for message in messages)
     assert len(policy.prompt_ids(messages)) < 0.75 * words
+
+
+def test_the_policy_of_the_studies() -> None:
+    """Small and weak on purpose, so that training leaves mistakes; it answers prompts with weights as those without."""
+    folder = builtin_folder("vpo/Maze-v0", STUDY_ARGUMENTS)
+    assert folder != builtin_folder("vpo/Maze-v0", arguments("vpo/Maze-v0"))
+    policy = load_policy(str(folder), torch.device("cpu"), torch.float32)
+    assert policy.model.num_parameters() < 60_000
+    generator = TransformersGenerator(policy.model, policy.end_ids, policy.tokenizer.pad_token_id)
+    weights = torch.full((PROBLEMS, 4), 0.25, dtype=torch.float64)
+    for num_answers, asked in ((1, None), (1, weights), (3, None)):
+        environment = Environment("vpo/Maze-v0", STUDY_ARGUMENTS, num_answers, "test")
+        rollouts = collect(
+            policy, generator, environment, range(PROBLEMS), 6 // num_answers, Sampling(120), seeds_of([0], PROBLEMS),
+            128, asked,
+        )  # fmt: skip
+        assert rollouts.answered.numpy().mean() > 0.8
+        completed = rollouts.rewards[..., 0].numpy()[rollouts.answered.numpy()]
+        assert 0.3 < completed.mean() < 0.6

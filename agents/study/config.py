@@ -72,49 +72,48 @@ class Study:
 
 MAIN = "main"
 
-# One set of options for all methods of the studies of Maze; docs/results.md says how they were chosen.
+# What all methods of the studies of Maze share; docs/results.md says how it was chosen.
 _MAZE: dict[str, Any] = {
     "env_args": ("size=6", "slack=5", "num_problems=100"),
     "steps": 200,
     "checkpoint_every": 50,
     "keep_checkpoints": 1,
     "sampling": SamplingConfig(max_tokens=120),
-    "learner": LearnerConfig(lr=1e-4, mini_batch=16, micro_batch=32),
+    "learner": LearnerConfig(lr=3e-4, mini_batch=16, micro_batch=32),
 }
-_BEFORE = ("warm_start", "warm_start:num_answers=3")
-_VPO, _GRPO = "vpo=vpo:learner.lr=3e-4", "grpo=grpo:learner.lr=3e-4"
-_RANDOM_WEIGHT = "random_weight=random_weight:learner.lr=3e-4"
+_SETS_BEFORE = "warm_start:num_answers=3"
 
 STUDIES: dict[tuple[str, str], dict[str, Study]] = {
     ("laptop", "vpo/Maze-v0"): {
         MAIN: Study(
             methods=(
-                *_BEFORE,
-                _GRPO,
+                "warm_start",
+                _SETS_BEFORE,
+                "grpo",
                 "multi_rlvr",
-                _RANDOM_WEIGHT,
+                "random_weight",
                 "goal_conditioned",
                 "gdpo",
                 "maxrl",
                 "max_at_k",
-                _VPO,
+                "vpo",
             ),
             seeds=(0, 1, 2),
             changes=_MAZE,
         ),
-        # The paper's two: sets without random weights, random weights without sets; and credit for each answer.
+        # The paper's two: sets without random weights, and random weights without sets.
         "ablations": Study(
-            methods=(_BEFORE[1], _GRPO, _RANDOM_WEIGHT, "best_of_set=best_of_set:learner.lr=3e-4", _VPO),
+            methods=(_SETS_BEFORE, "grpo", "random_weight", "best_of_set", "vpo"),
             seeds=(0, 1, 2),
             changes=_MAZE | {"runs_of": "laptop"},
         ),
         "sweeps": Study(
             methods=(
-                _BEFORE[1],
-                _VPO,
-                *(f"K={k}=vpo:num_weights={k},learner.lr=3e-4" for k in (1, 4, 16)),
-                *(f"alpha={a}=vpo:alpha={a},learner.lr=3e-4" for a in (0.25, 4)),
-                "vpo_shapley=vpo_shapley:learner.lr=3e-4",
+                _SETS_BEFORE,
+                "vpo",
+                *(f"vpo:num_weights={k}" for k in (1, 4, 16)),
+                *(f"vpo:alpha={a}" for a in (0.25, 4)),
+                "vpo_shapley",
             ),
             seeds=(0,),
             changes=_MAZE | {"runs_of": "laptop"},

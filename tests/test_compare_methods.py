@@ -130,6 +130,7 @@ def test_the_studies(place: tuple[Preset, str], study: str) -> None:
     assert (config.name, config.final_evaluation) == (preset if study == "main" else study, False)
     methods = parse_methods(config.methods)
     assert {"vpo", "warm_start"} <= {method.name for method in methods}
+    assert {config.baseline, config.candidate} <= {None, *(method.label for method in methods)}
     trained = [run for run in plan(config) if run.method.trains]
     assert len(trained) == len(config.seeds) * sum(method.trains for method in methods)
     assert builtin_folder(env, parse_pairs(config.env_args, "--env-args")).is_dir()

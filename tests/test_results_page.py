@@ -33,7 +33,7 @@ def test_a_table_is_that_of_the_results(source: str, table: str) -> None:
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_results_are_those_of_a_study(folder: str) -> None:
-    """Made with the options that the study has today, every method with every seed of it."""
+    """Made with the options that the study has today: every method, with the first seeds or all."""
     saved = json.loads((ROOT / folder / "results.json").read_text())
     configurations = {
         str(Path("results") / place_of(config)): config
@@ -41,7 +41,7 @@ def test_results_are_those_of_a_study(folder: str) -> None:
         for config in (study_defaults(preset_defaults(preset, env), name) for name in studies)  # type: ignore[arg-type]
     }
     config = configurations[folder]
-    assert tuple(saved["seeds"]) == config.seeds
+    assert tuple(saved["seeds"]) == config.seeds[: len(saved["seeds"])]
     assert [method["label"] for method in saved["methods"]] == [m.label for m in parse_methods(config.methods)]
     made = saved["configuration"]
     assert tuple(made["env_args"]) == config.env_args

@@ -82,24 +82,31 @@ _MAZE: dict[str, Any] = {
     "learner": LearnerConfig(lr=3e-4, mini_batch=16, micro_batch=32),
 }
 _SETS_BEFORE = "warm_start:num_answers=3"
+_TRAINED = ("grpo", "multi_rlvr", "random_weight", "goal_conditioned", "gdpo", "maxrl", "max_at_k", "vpo")
 
 STUDIES: dict[tuple[str, str], dict[str, Study]] = {
     ("laptop", "vpo/Maze-v0"): {
         MAIN: Study(
+            methods=("warm_start", _SETS_BEFORE, *_TRAINED),
+            seeds=(0, 1, 2),
+            changes=_MAZE,
+        ),
+        # What the learning rate was chosen by: another seed, and mazes that the other studies do not evaluate on.
+        "learning_rates": Study(
             methods=(
                 "warm_start",
                 _SETS_BEFORE,
-                "grpo",
-                "multi_rlvr",
-                "random_weight",
-                "goal_conditioned",
-                "gdpo",
-                "maxrl",
-                "max_at_k",
-                "vpo",
+                *(f"{method}:learner.lr={lr}" for lr in ("1e-4", "3e-4") for method in _TRAINED),
             ),
-            seeds=(0, 1, 2),
-            changes=_MAZE,
+            seeds=(100,),
+            changes=_MAZE
+            | {
+                "env_args": ("size=6", "slack=5", "num_problems=200"),
+                "steps": 100,
+                "baseline": "grpo:learner.lr=3e-4",
+                "candidate": "vpo:learner.lr=3e-4",
+                "evaluation": EvaluationConfig(first=100),
+            },
         ),
         # The paper's two: sets without random weights, and random weights without sets.
         "ablations": Study(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from random import Random
 from typing import Any
 
@@ -28,3 +31,17 @@ def demonstrated_response(task: Task[Any], index: int, num_answers: int = 1, see
     """A whole response to problem `index` that holds `num_answers` of the task's own demonstrations."""
     rng = Random(seed)
     return join_answers(task, [task.demonstration(task[index], rng) for _ in range(num_answers)])
+
+
+def outputs_under_hash_seeds(program: str, *arguments: str) -> list[str]:
+    """What a Python program prints in two processes with different PYTHONHASHSEED."""
+    return [
+        subprocess.run(
+            [sys.executable, "-c", program, *arguments],
+            env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]

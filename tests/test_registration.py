@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import pickle
 import subprocess
 import sys
 import warnings
-from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -16,7 +14,7 @@ import mo_gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
-from helpers import LinearReward, demonstrated_response
+from helpers import LinearReward, demonstrated_response, outputs_under_hash_seeds
 
 import vpo_envs
 from vpo_envs import Objective, Task
@@ -118,17 +116,7 @@ print(json.dumps(seen))
 
 
 def test_processes_with_different_hash_seeds_agree() -> None:
-    tests = str(Path(__file__).parent)
-    outputs = [
-        subprocess.run(
-            [sys.executable, "-c", IN_ANOTHER_PROCESS, *TEXT_TASKS],
-            env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": tests},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    ]
+    outputs = outputs_under_hash_seeds(IN_ANOTHER_PROCESS, *TEXT_TASKS)
     assert outputs[0] == outputs[1]
     rewards = {env_id: [row[1] for row in rows] for env_id, rows in json.loads(outputs[0]).items()}
     assert set(rewards) == set(TEXT_TASKS)

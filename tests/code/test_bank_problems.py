@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections import Counter
 
 import numpy as np
 import pytest
+from helpers import outputs_under_hash_seeds
 
 from vpo_envs.code.bank import ENTRIES, bank_problems, functions, programs
 from vpo_envs.code.bank.entry import call_entry, stdin_entry
@@ -121,15 +119,6 @@ IN_ANOTHER_PROCESS = (
 
 
 def test_processes_with_different_hash_seeds_agree():
-    runs = [
-        subprocess.run(
-            [sys.executable, "-c", IN_ANOTHER_PROCESS],
-            env=os.environ | {"PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    ]
+    runs = outputs_under_hash_seeds(IN_ANOTHER_PROCESS)
     assert len(runs[0]) > 100_000
     assert runs[0] == runs[1]

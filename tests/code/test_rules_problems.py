@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import re
-import subprocess
-import sys
 
 import pytest
+from helpers import outputs_under_hash_seeds
 
 from vpo_envs.code.problems import CodeProblem
 from vpo_envs.code.rules import rule_problem
@@ -218,16 +216,7 @@ for split in ("train", "test"):
 
 
 def test_processes_with_different_hash_seeds_agree():
-    runs = [
-        subprocess.run(
-            [sys.executable, "-c", IN_ANOTHER_PROCESS],
-            env=os.environ | {"PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    ]
+    runs = outputs_under_hash_seeds(IN_ANOTHER_PROCESS)
     assert len(runs[0]) > 10_000
     assert runs[0] == runs[1]
 

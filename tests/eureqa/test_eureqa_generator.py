@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import csv
-import os
 import pickle
 import re
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from helpers import outputs_under_hash_seeds
 
 import vpo_envs.eureqa
 from vpo_envs.eureqa import Chain, EureqaTask
@@ -155,16 +153,7 @@ for countries in (10, 123):
 
 
 def test_processes_with_different_hash_seeds_make_the_same_chains():
-    outputs = [
-        subprocess.run(
-            [sys.executable, "-c", IN_ANOTHER_PROCESS],
-            env=os.environ | {"PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    ]
+    outputs = outputs_under_hash_seeds(IN_ANOTHER_PROCESS)
     assert outputs[0] == outputs[1]
     assert outputs[0].count("\n") == 80
 

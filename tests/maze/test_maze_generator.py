@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from itertools import pairwise
 from random import Random
 from zlib import crc32
 
 import pytest
+from helpers import outputs_under_hash_seeds
 from maze_helpers import distance, maze_of, where
 
 from vpo_envs.maze import Maze, MazeTask
@@ -132,16 +130,7 @@ def test_a_maze_depends_on_nothing_but_the_arguments():
     program = (
         "from vpo_envs.maze import MazeTask; t = MazeTask(); print([(t[i].rows, t[i].max_steps) for i in range(5)])"
     )
-    prints = {
-        subprocess.run(
-            [sys.executable, "-c", program],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
+    prints = set(outputs_under_hash_seeds(program))
     assert prints == {f"{[(MazeTask()[i].rows, MazeTask()[i].max_steps) for i in range(5)]}\n"}
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import pickle
 import re
-import subprocess
-import sys
 from collections import Counter
 from random import Random
 
 import pytest
+from helpers import outputs_under_hash_seeds
 from musique_helpers import asked_in, facts_of
 
 from vpo_envs.musique import MuSiQueTask, Problem
@@ -240,16 +238,7 @@ for arguments in ({}, {"num_paragraphs": 8, "hops": (2, 3), "sentences": 1}):
 
 
 def test_a_problem_depends_on_nothing_but_the_arguments():
-    prints = {
-        subprocess.run(
-            [sys.executable, "-c", PROGRAM],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
+    prints = set(outputs_under_hash_seeds(PROGRAM))
     assert len(prints) == 1
     assert len(prints.pop()) > 10_000
     forwards, backwards = MuSiQueTask(), MuSiQueTask()

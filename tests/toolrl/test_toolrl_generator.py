@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import pickle
-import subprocess
-import sys
 from collections import Counter
 from random import Random
 
 import numpy as np
 import pytest
+from helpers import outputs_under_hash_seeds
 
 from vpo_envs.answers import prompt_text
 from vpo_envs.toolrl import ToolProblem, ToolRLTask
@@ -174,16 +172,7 @@ print(seen.hexdigest())
 
 
 def test_processes_with_different_hash_seeds_agree():
-    runs = [
-        subprocess.run(
-            [sys.executable, "-c", IN_ANOTHER_PROCESS],
-            env=os.environ | {"PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    ]
+    runs = outputs_under_hash_seeds(IN_ANOTHER_PROCESS)
     assert len(runs[0]) > 60
     assert runs[0] == runs[1]
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from functools import cache
 from typing import Any
 
@@ -31,17 +28,3 @@ def text_env(env_id: str, **arguments: Any) -> gym.Env[Any, Any]:
 def training_vocabulary(env_id: str) -> Vocabulary:
     """The derived vocabulary of an environment, made once for all tests."""
     return TokenActions(text_env(env_id)).vocabulary
-
-
-def outputs_under_hash_seeds(code: str, *arguments: str) -> list[str]:
-    """What a program prints in two processes with different PYTHONHASHSEED."""
-    return [
-        subprocess.run(
-            [sys.executable, "-c", code, *arguments],
-            env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    ]

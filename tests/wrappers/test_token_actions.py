@@ -10,9 +10,9 @@ import gymnasium as gym
 import mo_gymnasium
 import numpy as np
 import pytest
-from adapter_helpers import TASKS, outputs_under_hash_seeds, text_env, training_vocabulary
+from adapter_helpers import TASKS, text_env, training_vocabulary
 from gymnasium.utils.env_checker import check_env
-from helpers import LinearReward
+from helpers import LinearReward, outputs_under_hash_seeds
 
 from vpo_envs.answers import prompt_text
 from vpo_envs.wrappers import MultiAnswer, TokenActions

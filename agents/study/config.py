@@ -74,12 +74,13 @@ MAIN = "main"
 
 # What all methods of the studies of Maze share; docs/results.md says how it was chosen.
 _MAZE: dict[str, Any] = {
-    "env_args": ("size=6", "slack=5", "num_problems=100"),
-    "steps": 200,
+    "env_args": ("size=6", "slack=5", "num_problems=300"),
+    "steps": 100,
     "checkpoint_every": 50,
     "keep_checkpoints": 1,
     "sampling": SamplingConfig(max_tokens=120),
     "learner": LearnerConfig(lr=3e-4, mini_batch=16, micro_batch=32),
+    "evaluation": EvaluationConfig(first=200),
 }
 _SETS_BEFORE = "warm_start:num_answers=3"
 _TRAINED = ("grpo", "multi_rlvr", "random_weight", "goal_conditioned", "gdpo", "maxrl", "max_at_k", "vpo")
@@ -102,11 +103,17 @@ STUDIES: dict[tuple[str, str], dict[str, Study]] = {
             changes=_MAZE
             | {
                 "env_args": ("size=6", "slack=5", "num_problems=200"),
-                "steps": 100,
                 "baseline": "grpo:learner.lr=3e-4",
                 "candidate": "vpo:learner.lr=3e-4",
                 "evaluation": EvaluationConfig(first=100),
             },
+        ),
+        # Twice the steps on a third of the mazes, where every method forgets how to answer other mazes.
+        "long": Study(
+            methods=("warm_start", _SETS_BEFORE, "grpo", "multi_rlvr", "random_weight", "vpo"),
+            seeds=(0, 1),
+            changes=_MAZE
+            | {"env_args": ("size=6", "slack=5", "num_problems=100"), "steps": 200, "evaluation": EvaluationConfig()},
         ),
         # The paper's two: sets without random weights, and random weights without sets.
         "ablations": Study(

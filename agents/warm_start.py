@@ -1,6 +1,6 @@
 """Make a built-in policy: supervised learning on a task's demonstrations, with always-new problems.
 
-    python agents/warm_start.py --env vpo/Maze-v0 --env-args size=6 slack=5
+    python agents/warm_start.py --env vpo/Maze-v0 --env-args size=7 slack=6
 
 The result is an ordinary transformers folder (model, tokenizer; weights in float16) plus `recipe.json`, which holds
 this command's options, its loss every 50 steps, and what the demonstrations earn.

@@ -172,6 +172,7 @@ def test_after_a_kill_within_a_run_the_same_numbers_come_out(whole: tuple[Compar
         *("--checkpoint-every", "1", "--trackers", "--threads", "1", "--device", "cpu", "--output", config.output),
         *("--results", config.results, "--sampling.max-tokens", "64", "--learner.lr", "1e-4"),
         *("--learner.mini-batch", "2", "--learner.micro-batch", "12", "--evaluation.problems", "4"),
+        *("--evaluation.first", "0"),
         *("--evaluation.answers", "6", "--evaluation.ks", "1", "3", "--evaluation.weights", "8"),
     ]
     process = subprocess.Popen(

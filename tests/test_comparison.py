@@ -50,8 +50,8 @@ def test_json_holds_every_figure():
     comparison = Comparison([random_result("one", objective_mask=mask), random_result("two", objective_mask=mask)])
     data = json.loads(comparison.to_json())
     assert data == comparison.to_dict()
-    assert data["evaluation"] == {"problems": 5, "answers": 6, "ks": [1, 2, 50], "temperature": 0.7, "top_p": None,
-                                  "weights": 7, "prompt_weights": "auto", "seed": 3}  # fmt: skip
+    assert data["evaluation"] == {"problems": 5, "first": 0, "answers": 6, "ks": [1, 2, 50], "temperature": 0.7,
+                                  "top_p": None, "weights": 7, "prompt_weights": "auto", "seed": 3}  # fmt: skip
     assert [p["label"] for p in data["policies"]] == ["one", "two"]
     for result, policy in zip(comparison.results, data["policies"], strict=True):
         assert policy["metrics"].keys() == result.per_prompt.keys()

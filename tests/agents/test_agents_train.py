@@ -181,7 +181,7 @@ def test_ctrl_c_and_kill_leave_a_run_that_can_be_resumed(config: TrainConfig, bl
         (["--num-answers", "0"], "--num-answers must be at least 1"),
         (["--method", "vop"], "did you mean 'vpo'"),
         (["--prompt-tokens", "10"], "--prompt-tokens allows 10"),
-        (["--env-args", "size=6", "slack=5"], "the built-in policy of vpo/Maze-v0 was made for"),
+        (["--env-args", "size=7", "slack=6"], "the built-in policy of vpo/Maze-v0 was made for"),
         (["--env-args", "data=missing.jsonl"], "data file missing.jsonl does not exist"),
         (["--env-args", "split=test"], "the split is chosen by the command"),
         (["--method-args", "alpha=0"], "alpha must be a positive, finite number"),

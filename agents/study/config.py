@@ -108,7 +108,7 @@ STUDIES: dict[tuple[str, str], dict[str, Study]] = {
                 "evaluation": EvaluationConfig(first=100),
             },
         ),
-        # Twice the steps on a third of the mazes, where every method forgets how to answer other mazes.
+        # Twice the steps on a third of the mazes; the first version of the main study.
         "long": Study(
             methods=("warm_start", _SETS_BEFORE, "grpo", "multi_rlvr", "random_weight", "vpo"),
             seeds=(0, 1),

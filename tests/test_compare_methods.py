@@ -155,9 +155,9 @@ def test_runs_of_another_comparison() -> None:
 
 
 def test_environments_without_a_study_compare_the_usual_methods() -> None:
-    config = compare_defaults(["--preset", "laptop", "--env", "vpo/ToolRL-v0"])
+    config = compare_defaults(["--preset", "laptop", "--env", "vpo/MuSiQue-v0"])
     assert config.methods == CompareConfig().methods
-    assert config.learner == preset_defaults("laptop", "vpo/ToolRL-v0").learner
+    assert config.learner == preset_defaults("laptop", "vpo/MuSiQue-v0").learner
     with pytest.raises(ValueError, match="repeat the command without --resume"):
         compare_defaults(["--resume", "runs/x"])
     with pytest.raises(ValueError, match="--study sweeps: vpo/ToolRL-v0 has no such study with --preset laptop"):

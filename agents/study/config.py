@@ -132,6 +132,25 @@ STUDIES: dict[tuple[str, str], dict[str, Study]] = {
             seeds=(0,),
             changes=_MAZE | {"runs_of": "laptop"},
         ),
+        # 24 answers of a maze in sets of another size, from a policy that knows all of them (docs/results.md: its making).
+        "set_sizes": Study(
+            methods=(*(f"warm_start:num_answers={m}" for m in (1, 3)), *(f"vpo:num_answers={m}" for m in (1, 2, 3, 4))),
+            seeds=(0,),
+            changes=_MAZE | {"model": "runs/warm_start/Maze-v0-6x6-sets", "candidate": "vpo:num_answers=3"},
+        ),
+    },
+    # Another task at its preset's own settings, on test problems that those were not chosen on.
+    ("laptop", "vpo/ToolRL-v0"): {
+        MAIN: Study(
+            methods=("warm_start", _SETS_BEFORE, "grpo", "multi_rlvr", "max_at_k", "vpo"),
+            seeds=(0, 1),
+            changes={
+                "steps": 80,
+                "checkpoint_every": 40,
+                "keep_checkpoints": 1,
+                "evaluation": EvaluationConfig(first=100),
+            },
+        ),
     },
 }
 """(preset, environment) -> name -> study. What is not in `changes` is that of `agents/presets.py`."""

@@ -136,7 +136,12 @@ STUDIES: dict[tuple[str, str], dict[str, Study]] = {
         "set_sizes": Study(
             methods=(*(f"warm_start:num_answers={m}" for m in (1, 3)), *(f"vpo:num_answers={m}" for m in (1, 2, 3, 4))),
             seeds=(0,),
-            changes=_MAZE | {"model": "runs/warm_start/Maze-v0-6x6-sets", "candidate": "vpo:num_answers=3"},
+            changes=_MAZE
+            | {
+                "model": "runs/warm_start/Maze-v0-6x6-sets",
+                "candidate": "vpo:num_answers=3",
+                "evaluation": EvaluationConfig(first=200, answers=36),
+            },
         ),
     },
     # Another task at its preset's own settings, on test problems that those were not chosen on.

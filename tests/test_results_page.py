@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from docs_helpers import programs
 
 from agents.presets import preset_defaults
 from agents.study.config import STUDIES, study_defaults
@@ -49,6 +53,22 @@ def test_results_are_those_of_a_study(folder: str) -> None:
         config.steps, config.prompts, config.answers_per_prompt
     )  # fmt: skip
     assert made["learner"]["lr"] == config.learner.lr
+
+
+def test_the_programs_print_what_the_page_states(tmp_path: Path) -> None:
+    found = programs("results.md")
+    assert found
+    for name, program, stated in found:
+        (tmp_path / name).write_text(program)
+        run = subprocess.run(
+            [sys.executable, "-W", "error", str(tmp_path / name)],
+            cwd=ROOT,
+            env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            text=True,
+        )
+        assert run.returncode == 0, run.stderr
+        assert run.stdout == stated
 
 
 def test_pictures_are_there() -> None:

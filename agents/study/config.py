@@ -132,7 +132,7 @@ STUDIES: dict[tuple[str, str], dict[str, Study]] = {
             seeds=(0,),
             changes=_MAZE | {"runs_of": "laptop"},
         ),
-        # 24 answers of a maze in sets of another size, from a policy that knows all of them (docs/results.md: its making).
+        # Sets of other sizes, from a policy that knows all of them; docs/results.md has the command that makes it.
         "set_sizes": Study(
             methods=(*(f"warm_start:num_answers={m}" for m in (1, 3)), *(f"vpo:num_answers={m}" for m in (1, 2, 3, 4))),
             seeds=(0,),

@@ -72,8 +72,7 @@ class Study:
 
 MAIN = "main"
 
-# What all methods of the studies of Maze share; docs/results.md says how it was chosen. Three routes with moves to spare
-# take more than 120 tokens, the longest response that the policy was warm-started with less than 100.
+# What all methods of the studies of Maze share; docs/results.md says how it was chosen.
 _MAZE: dict[str, Any] = {
     "env_args": ("size=6", "slack=5", "num_problems=300"),
     "steps": 100,

@@ -161,7 +161,7 @@ STUDIES: dict[tuple[str, str], dict[str, Study]] = {
     ("laptop", "vpo/ToolRL-v0"): {
         MAIN: Study(
             methods=("warm_start", _SETS_BEFORE, "grpo", "multi_rlvr", "max_at_k", "vpo"),
-            seeds=(0, 1),
+            seeds=(0,),
             changes={
                 "steps": 80,
                 "checkpoint_every": 40,

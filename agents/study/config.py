@@ -123,7 +123,7 @@ STUDIES: dict[tuple[str, str], dict[str, Study]] = {
         ),
         # Does the longest response of 120 tokens hold sets back?
         "long_responses": Study(
-            methods=(_SETS_BEFORE, "multi_rlvr", "vpo"),
+            methods=(_SETS_BEFORE, "vpo"),
             seeds=(0, 1, 2),
             changes=_MAZE | {"sampling": SamplingConfig(max_tokens=180)},
         ),

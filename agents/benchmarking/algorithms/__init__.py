@@ -1,0 +1,1 @@
+"""One file for each algorithm: `train(setting)` returns the policies that the algorithm offers."""

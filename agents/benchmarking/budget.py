@@ -1,4 +1,4 @@
-"""Equal environment steps for all: a budget that the environments of one training share, and the wrapper that counts."""
+"""Equal environment steps: the budget that the environments of a training share, and the wrapper that counts."""
 
 from __future__ import annotations
 

@@ -47,7 +47,8 @@ class Algorithm(Protocol):
     """A module of `algorithms`, or your own object."""
 
     OBSERVATION: str
-    """One of "vector" (a Box of floats), "table" (an integer array (1,) that numbers the states, the start being 0), or "any"."""
+    """One of "vector" (a Box of floats), "table" (an integer array (1,) that numbers the states, the start being 0), or
+    "any"."""
 
     def train(self, setting: Setting) -> Sequence[Policy]:
         """The policies that training gave, at most as many as there are weightings.

@@ -1,4 +1,4 @@
-"""The environment of a benchmark: what each kind of algorithm sees of it, and the problems that policies are judged on."""
+"""The environment of a benchmark: what each kind of algorithm sees of it, and which problems policies are judged on."""
 
 from __future__ import annotations
 

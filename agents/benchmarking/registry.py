@@ -1,4 +1,4 @@
-"""The one table of algorithms: name -> file, what it is, which package it needs. Files are imported when they are used."""
+"""The one table of algorithms: what each is, and which package it needs. Files are imported when they are used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""random: one policy under which every action is equally likely. What an algorithm must beat to have learned anything."""
+"""random: one policy under which every action is equally likely. Who has learned anything is better."""
 
 from __future__ import annotations
 

@@ -125,9 +125,9 @@ class BenchmarkResult:
         several = max((len(o) for o in self.outcomes.values()), default=1) > 1
         parts = [
             f"# {words}",
-            f"{judged} {config.steps:,} environment steps of training; at most {config.num_solutions} policies. ±: half of "
-            f"the 95% bootstrap interval over {'seeds and problems' if several else 'problems'}. Lower is better for IGD+ "
-            "and epsilon.",
+            f"{judged} {config.steps:,} environment steps of training; at most {config.num_solutions} policies. ±: "
+            f"half of the 95% bootstrap interval over {'seeds and problems' if several else 'problems'}. Lower is "
+            "better for IGD+ and epsilon.",
             self.table,
             self.cost_table,
         ]

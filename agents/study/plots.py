@@ -11,7 +11,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from agents.plots import DPI, draw_best_at_k, legend_below, line_style, new_figure, read_records, smooth
+from agents.figures import DPI, legend_below, line_style, new_figure
+from agents.plots import draw_best_at_k, read_records, smooth
 from agents.study.study import Study
 
 DIVERSITY = ("diversity/group", "Reward-space diversity in training, mean L1 distance of a prompt's answers")

@@ -1,0 +1,102 @@
+"""What the files that run MORL-Baselines share: silence, seeds, options, and the policies that they return."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from agents.benchmarking.contract import Setting
+
+
+@contextmanager
+def reproducible(seed: int) -> Iterator[None]:
+    """Inside, the library prints nothing, and all the global generators that it draws from start at `seed`."""
+    random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002  # its replay buffers draw from it
+    torch.manual_seed(seed)
+    with redirect_stdout(_Nowhere()):
+        yield
+
+
+class _Nowhere:
+    """A text stream that keeps nothing."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+    def flush(self) -> None:
+        pass
+
+
+def options_of(setting: Setting, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a file, with those of the setting over its defaults.
+
+    Raises:
+        ValueError: an option that the file does not have.
+    """
+    for name in setting.options:
+        if name not in defaults:
+            raise ValueError(f"there is no option {name!r}; there are {', '.join(defaults)}")
+    return {**defaults, **setting.options}
+
+
+def share(total: int, parts: int, what: str) -> int:
+    """How many of the steps each part gets.
+
+    Raises:
+        ValueError: not a single one.
+    """
+    if parts < 1 or total < parts:
+        raise ValueError(f"{total:,} environment steps cannot be shared by {parts} {what}; give more steps")
+    return total // parts
+
+
+class Weighted:
+    """A greedy policy for one weighting, of an agent whose `eval(observation, weights)` gives the action."""
+
+    deterministic = True
+
+    def __init__(self, agent: Any, weights: NDArray[np.floating]) -> None:
+        self._agent, self._weights = agent, weights
+
+    def reset(self, seed: int) -> None:
+        """An episode begins."""
+
+    def act(self, observation: NDArray[Any], reward: NDArray[np.float32]) -> int:
+        """The action of the highest weighted value."""
+        return int(self._agent.eval(observation, self._weights))
+
+
+class Sampled:
+    """A stochastic policy: the agent's `eval(observation, sum of rewards)` draws from PyTorch's generator."""
+
+    def __init__(self, agent: Any) -> None:
+        self._agent = agent
+        self._accrued: NDArray[np.float32] = np.zeros(1, np.float32)
+
+    def reset(self, seed: int) -> None:
+        """An episode begins."""
+        torch.manual_seed(seed)
+        self._accrued = np.zeros(1, np.float32)
+
+    def act(self, observation: NDArray[Any], reward: NDArray[np.float32]) -> int:
+        """A drawn action."""
+        self._accrued = self._accrued + reward
+        return int(self._agent.eval(observation, self._accrued))
+
+
+def representatives(vectors: NDArray[np.floating], weights: NDArray[np.float64]) -> NDArray[np.intp]:
+    """At most n of m vectors (m, k): all if m <= n, else for each of the n weightings (n, k) the best one.
+
+    Returns:
+        Their numbers in increasing order, without repetition.
+    """
+    if len(vectors) <= len(weights):
+        return np.arange(len(vectors))
+    return np.unique((weights @ vectors.T).argmax(axis=1))

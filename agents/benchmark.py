@@ -67,7 +67,7 @@ def benchmark(config: BenchmarkConfig, algorithms: Mapping[str, Algorithm] | Non
         try:
             outcome = found[name, seed] = _run(name, loaded[name], seed, config, arena, options[name])
             save_outcome(outcome, made_with[name], runs)
-            said = f"{outcome.seconds:.0f} s"
+            said = f"{outcome.seconds:.0f} s of CPU"
         except Unsuitable as reason:
             unsuitable.add(name)
             said = notes[name] = f"cannot run here: {reason}"

@@ -59,7 +59,7 @@ def run_language_model(
     sampling = Sampling(candidate.max_tokens, options["temperature"], evaluation_top_p(env_id))
     context = candidate.prompt_tokens + candidate.max_tokens
     group, rewards = config.num_solutions // m, []
-    began = time.perf_counter()
+    began = time.process_time()
     with closing(make_generator(policy, options["backend"], EngineConfig(), ROWS, context)) as generator:
         at_once = max(1, ROWS // group)
         for first in range(0, len(arena.problems), at_once):
@@ -68,4 +68,4 @@ def run_language_model(
             part = collect(policy, generator, environment, problems, group, sampling, seeds, candidate.prompt_tokens)
             rewards.append(part.rewards.numpy().reshape(len(problems), config.num_solutions, -1))
     vectors = np.concatenate(rewards).astype(np.float64)
-    return Outcome(name, seed, vectors, None, time.perf_counter() - began, dict(options))
+    return Outcome(name, seed, vectors, None, time.process_time() - began, dict(options))

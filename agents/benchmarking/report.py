@@ -27,7 +27,7 @@ EXACT = "exact front"
 
 
 class Mean(NamedTuple):
-    """A mean over seeds and problems with its 95% interval."""
+    """A mean over seeds and problems with its 95% interval, which is NaN for a single value."""
 
     value: float
     low: float
@@ -39,13 +39,16 @@ class Mean(NamedTuple):
         there = values[:, np.isfinite(values).all(axis=0)]
         if not there.size:
             return cls(math.nan, math.nan, math.nan)
+        if there.size == 1:  # nothing tells how far it varies
+            return cls(float(there.item()), math.nan, math.nan)
         return cls(float(there.mean()), *percentile_interval(crossed_bootstrap_means(there)))
 
     def __str__(self) -> str:
         if not math.isfinite(self.value):
             return "-"
         digits = 1 if self.value >= 10 else 3
-        return f"{self.value:.{digits}f} ±{(self.high - self.low) / 2:.{digits}f}"
+        half = "" if math.isnan(self.low) else f" ±{(self.high - self.low) / 2:.{digits}f}"
+        return f"{self.value:.{digits}f}{half}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +113,7 @@ class BenchmarkResult:
             rows.append(
                 [name, steps, policies, f"{np.mean([o.seconds for o in outcomes]):.0f}", str(len(outcomes)), own]
             )
-        return _markdown(["algorithm", "steps", "policies", "seconds", "seeds", "options"], rows)
+        return _markdown(["algorithm", "steps", "policies", "CPU seconds", "seeds", "options"], rows)
 
     @property
     def document(self) -> str:

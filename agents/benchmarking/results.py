@@ -23,7 +23,7 @@ class Outcome:
     steps: int | None
     """Environment steps that training really took; None for a language model."""
     seconds: float
-    """Of training, or of sampling."""
+    """CPU seconds of training, or of sampling."""
     options: Mapping[str, Any]
     """The algorithm's own."""
 

@@ -63,7 +63,7 @@ def run_algorithm(
     arena.check_kind(algorithm.OBSERVATION)
     _seed_everything(seed, config.threads)
     quiet = not sys.stderr.isatty()
-    began = time.perf_counter()
+    began = time.process_time()
     with tqdm(total=config.steps, desc=f"{name}, seed {seed}", unit="step", disable=quiet, leave=False) as bar:
         budget = StepBudget(config.steps, bar.update)
         weights = training_weights(config, arena)
@@ -75,7 +75,7 @@ def run_algorithm(
                 f"took more than its {config.steps:,} steps: train() must stop, or catch BudgetSpent and return the "
                 "policies that it has"
             ) from None
-    seconds = time.perf_counter() - began
+    seconds = time.process_time() - began
     if not 1 <= len(policies) <= config.num_solutions:
         raise ValueError(f"returned {len(policies)} policies, not 1 to {config.num_solutions} (--num-solutions)")
     total = len(policies) * len(arena.problems)

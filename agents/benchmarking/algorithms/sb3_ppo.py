@@ -26,8 +26,9 @@ DEFAULTS: dict[str, Any] = {
 def train(setting: Setting) -> list[Policy]:
     """PPO learns from whole rollouts of num_envs * n_steps steps; what is left of the budget after them is not used."""
     options, chosen = dict(setting.options), weightings(setting)
-    envs, rollout = options.pop("num_envs"), options["n_steps"] * options["num_envs"]
     options.pop("num_weights")
+    envs = options.pop("num_envs")
+    rollout = envs * options["n_steps"]
     steps = setting.steps // len(chosen) // rollout * rollout
     if not steps:
         raise Unsuitable(

@@ -13,7 +13,7 @@ import pytest
 from docs_helpers import COMMAND, DOCS, programs
 
 
-@pytest.mark.parametrize("page", ["adapters.md", "new_task.md"])
+@pytest.mark.parametrize("page", ["adapters.md", "benchmarking.md", "new_task.md"])
 def test_the_programs_on_a_page_print_what_it_states(page: str, tmp_path: Path) -> None:
     found = programs(page)
     assert any(stated for _, _, stated in found), f"{page} states no output"

@@ -39,7 +39,9 @@ def plot_fronts(result: BenchmarkResult, path: Path, place: int = 0) -> None:
             aside = 0.018 * np.array([np.cos(angle), np.sin(angle)])
             marker, color = MARKERS[(i + i // len(COLORS)) % len(MARKERS)], COLORS[i % len(COLORS)]
             points = vectors[:, [x, y]] + aside
-            axis.scatter(*points.T, s=26, color=color, marker=marker, alpha=0.85, linewidths=0, label=name)
+            axis.scatter(
+                points[:, 0], points[:, 1], s=26, color=color, marker=marker, alpha=0.85, linewidths=0, label=name
+            )
         axis.set_xlabel(result.arena.objectives[x])
         axis.set_ylabel(result.arena.objectives[y])
         axis.set_xlim(-0.06, 1.06)

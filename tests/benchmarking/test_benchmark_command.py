@@ -121,7 +121,7 @@ def test_seed_and_weights(tmp_path):
     [
         ({"algos": ()}, "name at least one"),
         ({"algos": ("random", "random")}, "random is named twice"),
-        ({"algos": ("pqn",)}, "no algorithm 'pqn'; did you mean 'pcn'"),
+        ({"algos": ("enveloppe",)}, "no algorithm 'enveloppe'; did you mean 'envelope'"),
         ({"algos": ("llm:",)}, "no algorithm 'llm:'"),
         ({"algo_args": ("random.lr=3",)}, "random has no option lr; it has none"),
         ({"algo_args": ("pcn.lr=3",)}, "ALGORITHM.name=value of an algorithm in --algos, not 'pcn.lr=3'"),
@@ -141,27 +141,15 @@ def test_mistakes_stop_before_anything_runs(tmp_path, changes, message):
 
 def test_what_to_install_is_said_before_anything_runs(tmp_path, monkeypatch):
     monkeypatch.setattr(registry, "find_spec", lambda name: None)
-    with pytest.raises(
-        ValueError, match=r'pql, pcn need morl_baselines; sb3-dqn need stable_.*pip install -e "\.\[morl\]"'
-    ):
+    message = r'pql, pcn need morl_baselines; sb3-dqn need stable_.*pip install -e "\.\[morl\]"'
+    with pytest.raises(ValueError, match=message):
         benchmark(config(tmp_path, algos=("random", "pql", "pcn", "sb3-dqn")))
     assert not list(tmp_path.iterdir())
     check_names(["random", "random-search", "llm:runs/x", "own"], {"own": Walker(ROUTES)})
 
 
 def test_the_command_line(tmp_path, monkeypatch, capsys):
-    words = [
-        "--study",
-        "maze",
-        "--algos",
-        "random,random-search",
-        "--seeds",
-        "0",
-        "--steps",
-        "300",
-        "--eval-episodes",
-        "1",
-    ]
+    words = ["--study", "maze", "--algos", "random,random-search", "--seeds", "0", "--steps", "300"]
     folders = ["--output", str(tmp_path / "runs"), "--results", str(tmp_path / "results")]
     monkeypatch.setattr(sys, "argv", ["benchmark.py", *words, *folders])
     main()

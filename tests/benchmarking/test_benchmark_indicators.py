@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -56,7 +56,7 @@ def slow_sparsity(vectors):
     total = 0.0
     for column in vectors.T:
         ordered = sorted(column)
-        total += sum((b - a) ** 2 for a, b in zip(ordered, ordered[1:], strict=False))
+        total += sum((b - a) ** 2 for a, b in pairwise(ordered))
     return total / (len(vectors) - 1) if len(vectors) > 1 else 0.0
 
 

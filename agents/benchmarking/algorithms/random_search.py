@@ -51,14 +51,14 @@ def train(setting: Setting) -> list[Policy]:
         while True:
             _, info = env.reset()
             problems.add(info["problem"])
-            actions, total, over = [], 0.0, False
+            actions, total, over = [], np.zeros(setting.weights.shape[1]), False
             while not over:
                 actions.append(int(rng.integers(space.n)))
                 _, reward, terminated, truncated, _ = env.step(actions[-1])
-                total, over = total + reward, terminated or truncated
+                total, over = total + np.asarray(reward, np.float64), terminated or truncated
             if len(problems) > 1:
                 raise Unsuitable("replays actions, which carry over to no other problem; fix one with --problem 0")
-            found.setdefault(total.tobytes(), (np.asarray(total, np.float64), actions))
+            found.setdefault(total.tobytes(), (total, actions))
     except BudgetSpent:
         pass
     if not found:

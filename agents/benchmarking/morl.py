@@ -1,17 +1,15 @@
-"""What the files that run MORL-Baselines share: silence, seeds, options, and the policies that they return."""
+"""What the files that run MORL-Baselines share: silence, seeds, and the policies that they return."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-
-from agents.benchmarking.contract import Setting
 
 
 @contextmanager
@@ -32,18 +30,6 @@ class _Nowhere:
 
     def flush(self) -> None:
         pass
-
-
-def options_of(setting: Setting, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a file, with those of the setting over its defaults.
-
-    Raises:
-        ValueError: an option that the file does not have.
-    """
-    for name in setting.options:
-        if name not in defaults:
-            raise ValueError(f"there is no option {name!r}; there are {', '.join(defaults)}")
-    return {**defaults, **setting.options}
 
 
 def share(total: int, parts: int, what: str) -> int:

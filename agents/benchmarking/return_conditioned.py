@@ -16,12 +16,12 @@ from agents.benchmarking.morl import representatives, reproducible
 
 DEFAULTS: dict[str, Any] = {
     "learning_rate": 1e-3,
-    "batch_size": 256,
+    "batch_size": 128,
     "hidden_dim": 64,
     "horizon_scale": 0.1,  # of the steps to go, beside returns in [0, 1]
     "num_er_episodes": 300,  # random ones, that learning starts from
     "num_step_episodes": 10,  # between two rounds of updates
-    "num_model_updates": 50,  # in a round
+    "num_model_updates": 20,  # in a round
     "max_buffer_size": 100,  # episodes kept
 }
 
@@ -55,7 +55,7 @@ def train_commands(algorithm: type[Any], setting: Setting, options: Mapping[str,
     """
     k = setting.weights.shape[1]
 
-    class Quiet(algorithm):  # type: ignore[misc]
+    class Quiet(algorithm):
         """Writes no files, and spends no steps on evaluations that nobody reads."""
 
         def save(self, *args: Any, **kwargs: Any) -> None:

@@ -1,0 +1,19 @@
+"""lcn: Lorenz Conditioned Networks. Like pcn, but what it aims at are fair returns: undominated in the Lorenz order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from morl_baselines.multi_policy.lcn.lcn import LCN
+
+from agents.benchmarking.contract import Policy, Setting
+from agents.benchmarking.return_conditioned import DEFAULTS as SHARED
+from agents.benchmarking.return_conditioned import train_commands
+
+OBSERVATION = "vector"
+DEFAULTS: dict[str, Any] = SHARED
+
+
+def train(setting: Setting) -> list[Policy]:
+    """Exactly the steps of the setting; the last episode may be cut short, and is then not learned from."""
+    return train_commands(LCN, setting, {**DEFAULTS, **setting.options})

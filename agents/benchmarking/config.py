@@ -70,7 +70,17 @@ _SMALL_MAZE = ("size=5", "slack=4")
 STUDIES: dict[str, Study] = {
     "maze": Study(
         "What do algorithms find in one fixed maze?",
-        {"env_args": _SMALL_MAZE, "problem": 0, "algos": (*_NETWORKS, *_TABLES), "steps": 20_000},
+        {"env_args": _SMALL_MAZE, "problem": 0, "algos": (*_NETWORKS, *_TABLES), "steps": 20_000, "seeds": (0, 1)},
+    ),
+    "maze-long": Study(
+        "What do the fast ones find there in ten times as many steps?",
+        {
+            "env_args": _SMALL_MAZE,
+            "problem": 0,
+            "algos": ("pcn", "pql", "sb3-ppo", "random-search"),
+            "steps": 200_000,
+            "seeds": (0, 1),
+        },
     ),
     "mazes": Study(
         "Do policies carry over to mazes that they were not trained on?",

@@ -84,7 +84,7 @@ STUDIES: dict[str, Study] = {
     ),
     "mazes": Study(
         "Do policies carry over to mazes that they were not trained on?",
-        {"env_args": _SMALL_MAZE, "algos": _NETWORKS, "steps": 20_000, "seeds": (0, 1)},
+        {"env_args": _SMALL_MAZE, "algos": (*_NETWORKS, "llm:builtin"), "steps": 20_000, "seeds": (0, 1)},
     ),
     "tokens": Study(
         "The same maze, with its prompt and route as tokens.",

@@ -20,8 +20,8 @@ DEFAULTS: dict[str, Any] = {
     "weight_selection_algo": "ols",  # or "random"
     "learning_rate": 0.5,
     "initial_epsilon": 1.0,
-    "final_epsilon": 0.1,
-    "exploration": 0.5,  # share of all the steps over which epsilon falls
+    "final_epsilon": 0.3,
+    "exploration": 1.0,  # share of all the steps over which epsilon falls
     "transfer_q_table": True,
     "dyna": True,  # learn from remembered steps as well
     "dyna_updates": 10,

@@ -15,8 +15,8 @@ from agents.benchmarking.morl import representatives, reproducible
 OBSERVATION = "table"
 DEFAULTS: dict[str, Any] = {
     "initial_epsilon": 1.0,
-    "final_epsilon": 0.1,
-    "exploration": 0.5,  # share of the steps over which epsilon falls
+    "final_epsilon": 0.3,
+    "exploration": 1.0,  # share of the steps over which epsilon falls
     "score": "hypervolume",  # or "pareto_cardinality": what a greedy action has most of
     "backward": True,  # repeat the updates of every episode from its end to its start
 }

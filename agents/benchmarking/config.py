@@ -79,7 +79,7 @@ STUDIES: dict[str, Study] = {
             "problem": 0,
             "algos": ("pcn", "pql", "sb3-ppo", "random-search"),
             "steps": 200_000,
-            "seeds": (0, 1),
+            "seeds": (0,),
         },
     ),
     "mazes": Study(

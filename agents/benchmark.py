@@ -47,7 +47,7 @@ def benchmark(config: BenchmarkConfig, algorithms: Mapping[str, Algorithm] | Non
 
     Raises:
         ValueError: options that do not fit together, a package that is not installed, or earlier results of this name
-            that were made with other options. All of these before anything runs.
+            that were made with other options, all of these before anything runs; or no algorithm comes to a result.
     """
     own = dict(algorithms or {})
     check_config(config)
@@ -59,15 +59,16 @@ def benchmark(config: BenchmarkConfig, algorithms: Mapping[str, Algorithm] | Non
     runs = Path(config.output) / place
     made_with = {name: _made_with(config, arena, options[name]) for name in names}
     found = {(n, s): load_outcome(runs, n, s, made_with[n]) for s in config.seeds for n in names}
+    folder = Path(config.results) / place
+    for needed, option in ((runs, "--output"), (folder, "--results")):
+        _make_folder(needed, option)
     notes = standing_notes(arena, names)
     unsuitable: set[str] = set()
     for number, (name, seed) in enumerate(found, start=1):
         if found[name, seed] is not None or name in unsuitable:
             continue
         try:
-            outcome = found[name, seed] = _run(name, loaded[name], seed, config, arena, options[name])
-            save_outcome(outcome, made_with[name], runs)
-            said = f"{outcome.seconds:.0f} s of CPU"
+            outcome = _run(name, loaded[name], seed, config, arena, options[name])
         except Unsuitable as reason:
             unsuitable.add(name)
             said = notes[name] = f"cannot run here: {reason}"
@@ -75,19 +76,32 @@ def benchmark(config: BenchmarkConfig, algorithms: Mapping[str, Algorithm] | Non
             first = (str(error) or type(error).__name__).splitlines()[0]
             said = notes[name] = f"failed with seed {seed}: {type(error).__name__}: {first}"
             log = outcome_path(runs, name, seed).with_suffix(".error.txt")
-            log.parent.mkdir(parents=True, exist_ok=True)
             log.write_text(traceback.format_exc())
             said += f" ({log})"
+        else:
+            found[name, seed] = outcome
+            save_outcome(outcome, made_with[name], runs)
+            outcome_path(runs, name, seed).with_suffix(".error.txt").unlink(missing_ok=True)
+            said = f"{outcome.seconds:.0f} s of CPU"
         print(f"[{number}/{len(found)}] {name}, seed {seed}: {said}", file=sys.stderr, flush=True)
     complete = {name: [o for s in config.seeds if (o := found[name, s]) is not None] for name in names}
+    if not any(complete.values()):
+        reasons = "; ".join(f"{name} {note}" for name, note in notes.items() if name in names)
+        raise ValueError(f"no algorithm came to a result, so none was written: {reasons}")
     result = BenchmarkResult(config, arena, {n: o for n, o in complete.items() if o}, notes, _versions())
-    folder = Path(config.results) / place
     result.write(folder)
-    if result.outcomes:
-        from agents.benchmarking.plots import plot_fronts
+    from agents.benchmarking.plots import plot_fronts
 
-        plot_fronts(result, folder / "front.png")
+    plot_fronts(result, folder / "front.png")
     return result
+
+
+def _make_folder(folder: Path, option: str) -> None:
+    """Raises ValueError if the folder cannot be made."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"{option}: {folder} cannot be made ({error.strerror}); choose another folder") from error
 
 
 def _run(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from agents.benchmarking.environments import Arena
@@ -24,7 +24,7 @@ class BenchmarkConfig:
     problem: int | None = None
     """Train and judge on this problem of the training split; default: train on all of them, and judge on the first
     `eval_problems` of the test split."""
-    algos: tuple[str, ...] = ("random", "pql", "pcn")
+    algos: tuple[str, ...] = ("random", "pcn", "sb3-dqn")
     """Algorithms, with spaces or commas between them: pcn, envelope, gpi-ls, pql, mpmoq, lcn, eupg, morld, ipro,
     nlmoppo, sb3-ppo, sb3-dqn, random, random-search, and llm:FOLDER for a language model (a run's folder, a model, or
     llm:builtin)."""
@@ -63,8 +63,8 @@ class Study:
     """Options that differ from the defaults of `BenchmarkConfig`."""
 
 
-_NETWORKS = ("random", "pcn", "lcn", "envelope", "gpi-ls", "morld", "ipro", "nlmoppo", "sb3-ppo", "sb3-dqn")
-_ONE_MAZE = ("random-search", "pql", "mpmoq", "eupg")
+_NETWORKS = ("random", "pcn", "lcn", "envelope", "gpi-ls", "morld", "ipro", "nlmoppo", "eupg", "sb3-ppo", "sb3-dqn")
+_ONE_MAZE = ("random-search", "pql", "mpmoq")
 _SMALL_MAZE = ("size=5", "slack=4")
 
 STUDIES: dict[str, Study] = {
@@ -179,6 +179,10 @@ def algorithm_options(config: BenchmarkConfig) -> dict[str, dict[str, Any]]:
     return options
 
 
+PLACES = ("output", "results", "threads")
+"""Options that do not change what a study comes to."""
+
+
 def check_config(config: BenchmarkConfig) -> None:
     """Raises ValueError for numbers outside their ranges, and for names that are no folder's."""
     for name in ("steps", "num_solutions", "eval_episodes", "weights", "threads"):
@@ -188,5 +192,15 @@ def check_config(config: BenchmarkConfig) -> None:
         raise ValueError(f"--gamma must be above 0 and at most 1, not {config.gamma}")
     if not config.seeds or len(set(config.seeds)) < len(config.seeds) or min(config.seeds) < 0:
         raise ValueError(f"--seeds must be different numbers of at least 0, not {config.seeds}")
-    if config.name is not None and (not config.name or "/" in config.name):
+    if config.name is not None and (config.name in ("", ".", "..") or "/" in config.name):
         raise ValueError(f"--name must be the name of a folder, not {config.name!r}")
+    if config.study is not None and config.name is None:
+        plain = study_config(config.study)
+        changed = [
+            f.name for f in fields(config) if f.name not in PLACES and getattr(config, f.name) != getattr(plain, f.name)
+        ]
+        if changed:
+            raise ValueError(
+                f"--study {config.study} with another --{changed[0].replace('_', '-')} is a benchmark of its own: give "
+                "it a --name, so that it does not take the study's place"
+            )

@@ -191,7 +191,7 @@ class Arena:
         given = {name: value for name, value in arguments.items() if value is not None}
         try:
             return gym.make(self.env_id, **given)
-        except (TypeError, OSError, ImportError) as error:
+        except (TypeError, OSError, ImportError, gym.error.Error) as error:
             raise ValueError(f"{self.env_id} cannot be made: {error}") from error
 
 

@@ -11,6 +11,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from agents.benchmarking.contract import Unsuitable
+
 
 @contextmanager
 def reproducible(seed: int) -> Iterator[None]:
@@ -36,10 +38,10 @@ def share(total: int, parts: int, what: str) -> int:
     """How many of the steps each part gets.
 
     Raises:
-        ValueError: not a single one.
+        Unsuitable: not a single one.
     """
     if parts < 1 or total < parts:
-        raise ValueError(f"{total:,} environment steps cannot be shared by {parts} {what}; give more steps")
+        raise Unsuitable(f"{total:,} environment steps cannot be shared by {parts} {what}; give more steps")
     return total // parts
 
 

@@ -10,7 +10,7 @@ import torch
 from mo_gymnasium.wrappers.vector import MOSyncVectorEnv
 from numpy.typing import NDArray
 
-from agents.benchmarking.contract import Setting
+from agents.benchmarking.contract import Setting, Unsuitable
 
 PPO: dict[str, Any] = {
     "num_envs": 4,
@@ -63,12 +63,12 @@ def rounds(steps: int, options: dict[str, Any], what: str) -> dict[str, Any]:
     some steps are left over all the same.
 
     Raises:
-        ValueError: there are not enough for one round.
+        Unsuitable: there are not enough for one round.
     """
     num_envs, parts = options["num_envs"], options["num_minibatches"]
     number = steps // (num_envs * options["num_steps"])
     if number < 1:
-        raise ValueError(
+        raise Unsuitable(
             f"{steps:,} steps for each {what} are less than one round of PPO ({num_envs} environments x "
             f"{options['num_steps']} steps); give more steps, or a smaller num_steps"
         )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +30,8 @@ class Outcome:
 
 
 def outcome_path(folder: Path, algorithm: str, seed: int) -> Path:
-    """Where an outcome lies."""
-    return folder / f"{algorithm.replace('/', '_').replace(':', '_')}-seed{seed}.json"
+    """Where an outcome lies; signs that no file name should have are quoted as in an address."""
+    return folder / f"{quote(algorithm, safe='')}-seed{seed}.json"
 
 
 def save_outcome(outcome: Outcome, made_with: Mapping[str, Any], folder: Path) -> None:
@@ -56,6 +57,7 @@ def load_outcome(folder: Path, algorithm: str, seed: int, made_with: Mapping[str
         data = json.loads(path.read_text())
         saved = data.pop("made_with")
         found = Outcome(**data | {"vectors": np.array(data["vectors"], np.float64)})
+        _check(found, saved, algorithm, seed)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"{path} is no result of a benchmark ({error}); remove it to run this again") from error
     wanted = json.loads(json.dumps(dict(made_with), default=str))
@@ -65,3 +67,16 @@ def load_outcome(folder: Path, algorithm: str, seed: int, made_with: Mapping[str
             f"{path} was made with other options ({'; '.join(changed)}); choose another --name, or remove the file"
         )
     return found
+
+
+def _check(found: Outcome, saved: Any, algorithm: str, seed: int) -> None:
+    """Raises ValueError unless a file holds what `save_outcome` writes for this algorithm and seed."""
+    if (found.algorithm, found.seed) != (algorithm, seed):
+        raise ValueError(f"it is that of {found.algorithm} with seed {found.seed}")
+    if found.vectors.ndim != 3 or not found.vectors.size or not np.isfinite(found.vectors).all():
+        raise ValueError("its vectors are not finite numbers (P, n, k)")
+    numbers = [found.seconds] if found.steps is None else [found.steps, found.seconds]
+    if not all(isinstance(x, (int, float)) for x in numbers):
+        raise ValueError("its steps or seconds are not numbers")
+    if not isinstance(saved, dict) or not isinstance(found.options, dict):
+        raise ValueError("it does not say what it was made with")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -149,12 +150,12 @@ def test_what_to_install_is_said_before_anything_runs(tmp_path, monkeypatch):
 
 
 def test_the_command_line(tmp_path, monkeypatch, capsys):
-    words = ["--study", "maze", "--algos", "random,random-search", "--seeds", "0", "--steps", "300"]
+    words = ["--study", "maze", "--name", "small", "--algos", "random,random-search", "--seeds", "0", "--steps", "300"]
     folders = ["--output", str(tmp_path / "runs"), "--results", str(tmp_path / "results")]
     monkeypatch.setattr(sys, "argv", ["benchmark.py", *words, *folders])
     main()
     assert "| random-search |" in capsys.readouterr().out
-    assert (tmp_path / "results/MazeGrid-v0/maze/table.md").is_file()
+    assert (tmp_path / "results/MazeGrid-v0/small/table.md").is_file()
     monkeypatch.setattr(sys, "argv", ["benchmark.py", "--algos", "dreamer", *folders])
     with pytest.raises(SystemExit) as stopped:
         main()
@@ -166,14 +167,63 @@ def test_the_command_line(tmp_path, monkeypatch, capsys):
 def test_the_studies(name):
     study = benchmark_defaults(["--study", name])
     assert study == study_config(name)
-    assert set(study.algos) <= set(ALGORITHMS)
+    assert {name for name in study.algos if not name.startswith("llm:")} <= set(ALGORITHMS)
     arena = arena_of(study)
     assert arena.fronts is not None
-    assert len(study.seeds) == 3
     if name == "tokens":  # every route can be written
         assert arena.judged.get_wrapper_attr("length") > arena.task[arena.problem].max_steps
 
 
 def test_unknown_studies_are_refused():
-    with pytest.raises(ValueError, match="--study mace: there are maze, mazes"):
+    with pytest.raises(ValueError, match="--study mace: there are maze, maze-long, mazes"):
         benchmark_defaults(["--study=mace"])
+
+
+def test_a_changed_study_needs_a_name_of_its_own():
+    with pytest.raises(ValueError, match="--study maze with another --steps is .* give it a --name"):
+        benchmark(replace(study_config("maze"), steps=100))
+
+
+@pytest.mark.parametrize("option", ["output", "results"])
+def test_folders_that_cannot_be_made_are_refused_before_anything_runs(option, tmp_path):
+    (tmp_path / "file").write_text("")
+    mine = Walker(ROUTES, steps=5)
+    with pytest.raises(ValueError, match=f"--{option}: .* cannot be made"):
+        benchmark(replace(config(tmp_path, algos=("mine",)), **{option: str(tmp_path / "file")}), {"mine": mine})
+    assert mine.trained == 0
+
+
+def test_nothing_is_written_over_by_a_benchmark_without_results(tmp_path):
+    with pytest.raises(ValueError, match="no algorithm came to a result, so none was written: mine failed with seed 0"):
+        benchmark(config(tmp_path, algos=("mine",)), {"mine": Broken(RuntimeError("out of luck"))})
+    assert not list(tmp_path.rglob("table.md"))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"vectors": [[[None] * 4]]},
+        {"vectors": [1.0, 2.0]},
+        {"seed": 7},
+        {"algorithm": "other"},
+        {"steps": "abc"},
+        {"seconds": None},
+        {"options": None},
+        {"made_with": []},
+    ],
+)
+def test_a_damaged_outcome_is_refused(damage, tmp_path):
+    mine = Walker(ROUTES, steps=5)
+    benchmark(config(tmp_path, algos=("mine",)), {"mine": mine})
+    path = tmp_path / "runs/MazeGrid-v0/benchmark/mine-seed0.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | damage))
+    with pytest.raises(ValueError, match=r"mine-seed0.json is no result of a benchmark .* remove it to run this again"):
+        benchmark(config(tmp_path, algos=("mine",)), {"mine": mine})
+
+
+def test_names_that_look_alike_have_files_of_their_own(tmp_path):
+    own = {"llm:a/b": Walker(ROUTES, steps=5), "llm:a_b": Walker(ROUTES[:1], steps=5)}
+    result = benchmark(config(tmp_path, algos=tuple(own)), own)
+    assert [result.outcomes[name][0].vectors.shape[1] for name in own] == [2, 1]
+    again = benchmark(config(tmp_path, algos=tuple(own)), own)
+    assert [again.outcomes[name][0].vectors.shape[1] for name in own] == [2, 1]

@@ -54,7 +54,7 @@ def train(setting: Setting) -> list[Policy]:
     """At most the steps of the setting; the policies are those whose measured values are undominated.
 
     Raises:
-        ValueError: a subproblem gets less than one round of PPO.
+        Unsuitable: a subproblem gets less than one round of PPO.
     """
     options = {**DEFAULTS, **setting.options}
     referents, episodes, num_envs = options.pop("referents"), options.pop("eval_episodes"), options["num_envs"]

@@ -34,7 +34,7 @@ def train(setting: Setting) -> list[Policy]:
     """At most the steps of the setting, in whole rounds for every weighting (see `rounds`).
 
     Raises:
-        ValueError: a weighting gets less than one round.
+        Unsuitable: a weighting gets less than one round.
     """
     options = {**DEFAULTS, **setting.options}
     number, augmentation = min(options.pop("num_weights"), len(setting.weights)), options.pop("augmentation")

@@ -180,7 +180,7 @@ def test_unknown_studies_are_refused():
 
 
 def test_a_changed_study_needs_a_name_of_its_own():
-    with pytest.raises(ValueError, match="--study maze with another --steps is .* give it a --name"):
+    with pytest.raises(ValueError, match=r"--study maze with another --steps is .* give it a --name"):
         benchmark(replace(study_config("maze"), steps=100))
 
 
@@ -188,7 +188,7 @@ def test_a_changed_study_needs_a_name_of_its_own():
 def test_folders_that_cannot_be_made_are_refused_before_anything_runs(option, tmp_path):
     (tmp_path / "file").write_text("")
     mine = Walker(ROUTES, steps=5)
-    with pytest.raises(ValueError, match=f"--{option}: .* cannot be made"):
+    with pytest.raises(ValueError, match=rf"--{option}: .* cannot be made"):
         benchmark(replace(config(tmp_path, algos=("mine",)), **{option: str(tmp_path / "file")}), {"mine": mine})
     assert mine.trained == 0
 

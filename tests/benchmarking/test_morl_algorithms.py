@@ -29,7 +29,7 @@ ALGORITHMS: dict[str, tuple[dict[str, Any], range]] = {
     "mpmoq": ({"num_policies": 4}, range(590, 601)),
     "eupg": ({"num_weights": 4}, range(600, 601)),
     "morld": (SMALL | {"pop_size": 4, "rounds": 1}, range(600, 601)),
-    "ipro": ({"referents": 2, "num_envs": 2, "num_steps": 16}, range(480, 601)),
+    "ipro": ({"referents": 3, "num_envs": 2, "num_steps": 16}, range(480, 601)),
     "nlmoppo": ({"num_weights": 3, "num_envs": 2, "num_steps": 16}, range(480, 601)),
 }
 MAZE = Arena("vpo/MazeGrid-v0", {"size": 5, "slack": 4}, problem=0)

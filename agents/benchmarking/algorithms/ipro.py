@@ -18,9 +18,12 @@ from agents.benchmarking.nonlinear_ppo import PPO, Greedy, rounds, side_by_side
 
 OBSERVATION = "vector"
 DEFAULTS: dict[str, Any] = {
-    "referents": 8,  # after the largest and the smallest of every objective
+    "referents": 8,  # the subproblems
+    # Whether the box that holds the front is that of all rewards, [0, 1]. The library looks for it with 2 k further
+    # subproblems, and ends when they find one vector, also if that is zero because nothing has been earned yet.
+    "known_bounds": True,
     "eval_episodes": 1,  # in which the value of a policy is measured; they count as steps
-    "offset": 0.1,  # of the box that holds the front, beyond what was found
+    "offset": 0.1,  # of the box, on both sides
     "aug": 0.1,
     "reset_agent": False,  # whether every subproblem starts from a new network
     **PPO,
@@ -54,12 +57,14 @@ def train(setting: Setting) -> list[Policy]:
     """At most the steps of the setting; the policies are those whose measured values are undominated.
 
     Raises:
-        Unsuitable: a subproblem gets less than one round of PPO.
+        ValueError: a subproblem gets less than one round of PPO.
     """
     options = {**DEFAULTS, **setting.options}
     referents, episodes, num_envs = options.pop("referents"), options.pop("eval_episodes"), options["num_envs"]
     k = setting.weights.shape[1]
-    each = share(setting.steps, 2 * k + referents, "subproblems")
+    known = options.pop("known_bounds")
+    low, high = np.full(k, -options["offset"]), np.full(k, 1.0 + options["offset"])  # all rewards are in [0, 1]
+    each = share(setting.steps, referents if known else referents + 2 * k, "subproblems")
     options = rounds(each, options, "subproblem")
     with reproducible(setting.seed):
         agent = Recording(
@@ -75,7 +80,8 @@ def train(setting: Setting) -> list[Policy]:
         )
         agent.agent.policy_evaluate = partial(agent.agent.policy_evaluate, eval_episodes=episodes)  # not 100
         with suppress(BudgetSpent):
-            agent.train(setting.make(), ref_point=np.full(k, -options["offset"]), deterministic=True)
+            box = (low, high) if known else None
+            agent.train(setting.make(), ref_point=low, deterministic=True, extrema=box)
     if not agent.found:
         return [Greedy(agent.agent.agent, agent.agent.pref, setting.gamma)]
     values = np.array([value for value, _ in agent.found])

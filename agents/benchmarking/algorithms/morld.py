@@ -26,7 +26,8 @@ DEFAULTS: dict[str, Any] = {
     "target_net_freq": 100,
     "net_arch": [64, 64],
     "buffer_size": 10_000,
-    "target_entropy_scale": 0.5,
+    "autotune": False,  # the library's initial temperature is 1, as large as the largest reward
+    "alpha": 0.005,  # the temperature where it is not tuned
 }
 
 

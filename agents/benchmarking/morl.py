@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import Any
@@ -12,14 +11,13 @@ import torch
 from numpy.typing import NDArray
 
 from agents.benchmarking.contract import Unsuitable
+from agents.benchmarking.seeding import seed_everything
 
 
 @contextmanager
 def reproducible(seed: int) -> Iterator[None]:
     """Inside, the library prints nothing, and all the global generators that it draws from start at `seed`."""
-    random.seed(seed)
-    np.random.seed(seed)  # noqa: NPY002  # its replay buffers draw from it
-    torch.manual_seed(seed)
+    seed_everything(seed)
     with redirect_stdout(_Nowhere()):
         yield
 

@@ -15,15 +15,15 @@ MAX_PANELS = 6
 COLUMNS = 3
 
 
-def plot_fronts(result: BenchmarkResult, path: Path, place: int = 0) -> None:
-    """Draw what every algorithm's first seed found on the judged problem at `place`.
+def plot_fronts(result: BenchmarkResult, path: Path) -> None:
+    """Draw what each algorithm found with its first seed, on the first judged problem.
 
     A vector is a point in each panel. Those of one algorithm are moved aside a little, the same way for all of its
     points, so that equal vectors of several algorithms are seen. Objectives that all vectors agree in are left out; of
     more than six pairs the first six are drawn.
     """
-    found = {name: found_front(outcomes[0].vectors[place]) for name, outcomes in result.outcomes.items()}
-    exact = None if result.arena.fronts is None else found_front(result.arena.fronts[place])
+    found = {name: found_front(outcomes[0].vectors[0]) for name, outcomes in result.outcomes.items()}
+    exact = None if result.arena.fronts is None else found_front(result.arena.fronts[0])
     everything = np.concatenate([*found.values(), *([] if exact is None else [exact])])
     varied = [i for i in range(everything.shape[1]) if len(everything) and np.ptp(everything[:, i]) > 1e-6]
     varied = varied if len(varied) > 1 else list(range(min(2, everything.shape[1])))
@@ -50,7 +50,7 @@ def plot_fronts(result: BenchmarkResult, path: Path, place: int = 0) -> None:
         axis.set_axis_off()
     arena = result.arena
     figure.suptitle(
-        f"{arena.env_id}, problem {arena.problems[place]} of the {arena.split} split, seed {result.config.seeds[0]}",
+        f"{arena.env_id}, problem {arena.problems[0]} of the {arena.split} split",
         fontsize=11,
     )
     legend_below(figure, axes[0], share=0.06)

@@ -21,6 +21,8 @@ from agents.benchmarking.indicators import INDICATORS, OF_FRONT, Floats, measure
 from agents.benchmarking.registry import LLM
 from agents.benchmarking.results import Outcome
 from agents.benchmarking.runner import eum_weights
+from agents.files import write_whole
+from agents.tables import markdown_table, plain
 from vpo_envs.bootstrap import crossed_bootstrap_means, percentile_interval
 
 EXACT = "exact front"
@@ -100,7 +102,7 @@ class BenchmarkResult:
         rows = [[name, *(str(self.mean(name, i)) for i in self.indicators)] for name in self.outcomes]
         if self.ceiling:
             rows.append([EXACT, *(f"{self.ceiling[i].value:.3f}" for i in self.indicators)])
-        return _markdown(["algorithm", *(INDICATORS[i] for i in self.indicators)], rows)
+        return markdown_table(["algorithm", *(INDICATORS[i] for i in self.indicators)], rows)
 
     @property
     def cost_table(self) -> str:
@@ -113,7 +115,7 @@ class BenchmarkResult:
             rows.append(
                 [name, steps, policies, f"{np.mean([o.seconds for o in outcomes]):.0f}", str(len(outcomes)), own]
             )
-        return _markdown(["algorithm", "steps", "policies", "CPU seconds", "seeds", "options"], rows)
+        return markdown_table(["algorithm", "steps", "policies", "CPU seconds", "seeds", "options"], rows)
 
     @property
     def document(self) -> str:
@@ -157,12 +159,12 @@ class BenchmarkResult:
             for name, outcomes in self.outcomes.items()
         }
         exact = {i: mean.value for i, mean in self.ceiling.items()}
-        plain: dict[str, Any] = _plain({
+        data: dict[str, Any] = plain({
             "configuration": asdict(self.config), "versions": dict(self.versions), "problems": self.arena.problems,
             "split": self.arena.split, "objectives": self.arena.objectives, "algorithms": algorithms,
             "exact_front": exact, "notes": dict(self.notes),
         })  # fmt: skip
-        return plain
+        return data
 
     @property
     def csv(self) -> str:
@@ -178,11 +180,15 @@ class BenchmarkResult:
         return text.getvalue()
 
     def write(self, folder: Path) -> None:
-        """Write table.md, benchmark.json and per_problem.csv."""
+        """Write table.md, benchmark.json and per_problem.csv.
+
+        Raises:
+            Fault: one could not be written.
+        """
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "table.md").write_text(self.document)
-        (folder / "benchmark.json").write_text(json.dumps(self.to_dict(), indent=1) + "\n")
-        (folder / "per_problem.csv").write_text(self.csv)
+        write_whole(folder / "table.md", self.document)
+        write_whole(folder / "benchmark.json", json.dumps(self.to_dict(), indent=1) + "\n")
+        write_whole(folder / "per_problem.csv", self.csv)
 
 
 def standing_notes(arena: Arena, names: Sequence[str]) -> dict[str, str]:
@@ -191,19 +197,3 @@ def standing_notes(arena: Arena, names: Sequence[str]) -> dict[str, str]:
     if arena.env_id == CANDIDATES:
         note += ", and it writes its own answers instead of choosing, so that the exact front is no bound for it"
     return {name: note for name in names if name.startswith(LLM)}
-
-
-def _markdown(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [list(titles), ["---", *["---:"] * (len(titles) - 1)], *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def _plain(value: Any) -> Any:
-    """Plain types for JSON, NaN as None."""
-    if isinstance(value, dict):
-        return {key: _plain(v) for key, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if isinstance(value, int | float | str | None) else str(value)

@@ -12,6 +12,8 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.files import write_whole
+
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
@@ -35,13 +37,14 @@ def outcome_path(folder: Path, algorithm: str, seed: int) -> Path:
 
 
 def save_outcome(outcome: Outcome, made_with: Mapping[str, Any], folder: Path) -> None:
-    """Write an outcome and what it was made with; the file appears by a rename, whole or not at all."""
+    """Write an outcome and what it was made with; the file appears whole or not at all.
+
+    Raises:
+        Fault: it could not be written.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    path = outcome_path(folder, outcome.algorithm, outcome.seed)
     data = asdict(outcome) | {"vectors": outcome.vectors.tolist(), "made_with": dict(made_with)}
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(data, default=str) + "\n")
-    part.replace(path)
+    write_whole(outcome_path(folder, outcome.algorithm, outcome.seed), json.dumps(data, default=str) + "\n")
 
 
 def load_outcome(folder: Path, algorithm: str, seed: int, made_with: Mapping[str, Any]) -> Outcome | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import sys
 import time
 from collections.abc import Mapping
@@ -18,6 +17,7 @@ from agents.benchmarking.contract import Algorithm
 from agents.benchmarking.environments import Arena
 from agents.benchmarking.evaluation import returns_of
 from agents.benchmarking.results import Outcome
+from agents.benchmarking.seeding import seed_everything
 from vpo_envs.scalarization import sample_weights
 
 TRAINING_WEIGHTS, EUM_WEIGHTS = 1, 0
@@ -61,7 +61,10 @@ def run_algorithm(
         Exception: whatever the algorithm raises.
     """
     arena.check_kind(algorithm.OBSERVATION)
-    _seed_everything(seed, config.threads)
+    seed_everything(seed)
+    torch: Any = sys.modules.get("torch")
+    if torch is not None:
+        torch.set_num_threads(config.threads)
     quiet = not sys.stderr.isatty()
     began = time.process_time()
     with tqdm(total=config.steps, desc=f"{name}, seed {seed}", unit="step", disable=quiet, leave=False) as bar:
@@ -83,13 +86,3 @@ def run_algorithm(
         env = arena.evaluation_env(algorithm.OBSERVATION)
         vectors = returns_of(policies, env, arena.problems, config.eval_episodes, arena.deterministic, bar.update)
     return Outcome(name, seed, vectors, budget.used, seconds, dict(options))
-
-
-def _seed_everything(seed: int, threads: int) -> None:
-    """The global generators, which libraries draw from."""
-    random.seed(seed)
-    np.random.seed(seed)  # noqa: NPY002  # for libraries that still use it
-    torch: Any = sys.modules.get("torch")
-    if torch is not None:
-        torch.manual_seed(seed)
-        torch.set_num_threads(threads)

@@ -10,13 +10,14 @@ from pathlib import Path
 
 from agents.config import EvaluationConfig, TrainConfig
 from agents.evaluation import PolicyResult
+from agents.files import write_whole
 from agents.plots import read_records
 from agents.presets import evaluation_top_p
 from agents.runs.checkpoint import latest_checkpoint
 from agents.runs.run import differences, load_config
 from agents.study.config import CompareConfig
 from agents.study.methods import Method, answers_of, evaluation_config, parse_methods, training_config
-from agents.study.saved_results import load_result, save_result, write_whole
+from agents.study.saved_results import load_result, save_result
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import io
 import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,9 @@ import numpy as np
 
 from agents.comparison import CEILING
 from agents.evaluation import Estimate
-from agents.study.saved_results import write_whole
+from agents.files import write_whole
 from agents.study.study import EQUAL_TOKENS, EW_EQUAL_TOKENS, Study
+from agents.tables import markdown_table, plain
 
 DIGITS = 4
 """Decimals of the values in `per_prompt.jsonl`."""
@@ -44,10 +45,10 @@ class Report:
         """
         folder.mkdir(parents=True, exist_ok=True)
         texts = {
-            "results.json": json.dumps(_plain(self.to_dict()), indent=1, allow_nan=False) + "\n",
+            "results.json": json.dumps(plain(self.to_dict()), indent=1, allow_nan=False) + "\n",
             "results.csv": self.to_csv(),
             "per_prompt.jsonl": self.per_prompt(),
-            "table.md": self.to_markdown(),
+            "table.md": self.tomarkdown_table(),
         }
         for name, text in texts.items():
             write_whole(folder / name, text)
@@ -120,12 +121,12 @@ class Report:
         for label, results in self.study.results.items():
             for seed, result in zip(self.study.seeds, results, strict=True):
                 values = {name: np.round(x, DIGITS).tolist() for name, x in result.per_prompt.items()}
-                lines.append(json.dumps(_plain({"method": label, "seed": seed, "values": values})) + "\n")
+                lines.append(json.dumps(plain({"method": label, "seed": seed, "values": values})) + "\n")
         return "".join(lines)
 
     # ---- for people ---------------------------------------------------------------------------------------------
 
-    def to_markdown(self) -> str:
+    def tomarkdown_table(self) -> str:
         """The tables."""
         study = self.study
         first = study.results[study.labels[0]][0]
@@ -205,7 +206,7 @@ class Report:
         if any(known):
             cells = ["" if e is None else f"{e.value:.3f}" for e in known]
             rows.append([CEILING, *cells, *([""] if equal else [])])
-        return _markdown(["method", *titles], rows)
+        return markdown_table(["method", *titles], rows)
 
     def _table(
         self,
@@ -218,7 +219,7 @@ class Report:
         for label in labels:
             estimates = [value(label, name) for name in columns]
             rows.append([self._name(label), *(_bracketed(e, sign) for e in estimates)])
-        return _markdown(["method", *columns.values()], rows)
+        return markdown_table(["method", *columns.values()], rows)
 
     def _seeds(self, k: int) -> str:
         """best@k of each seed, and what its training took."""
@@ -231,7 +232,7 @@ class Report:
             own = " ".join(self.training[label][0]["own_options"]) or "-"
             rows.append([self._name(label), *cells, minutes, own])
         titles = [f"best@{k}, seed {seed}" for seed in study.seeds]
-        return _markdown(["method", *titles, "minutes of training", "options of its own"], rows)
+        return markdown_table(["method", *titles, "minutes of training", "options of its own"], rows)
 
     def _name(self, label: str) -> str:
         return self.study.names[self.study.labels.index(label)]
@@ -248,21 +249,3 @@ def _bracketed(estimate: Estimate, sign: bool) -> str:
 
 def _cell(estimate: Estimate) -> str:
     return f"{estimate.value:.1f}" if estimate.value >= 10 else str(estimate)
-
-
-def _markdown(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [list(titles), ["---", *["---:"] * (len(titles) - 1)], *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def _plain(value: Any) -> Any:
-    """Plain types for JSON: estimates as dicts, NaN as None."""
-    if isinstance(value, Estimate):
-        return _plain(asdict(value))
-    if isinstance(value, dict):
-        return {key: _plain(v) for key, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

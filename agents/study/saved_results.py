@@ -11,7 +11,7 @@ import numpy as np
 
 from agents.config import EvaluationConfig
 from agents.evaluation import PolicyResult
-from agents.faults import writing
+from agents.files import write_whole
 
 DTYPES = {
     "reference_weights": np.float64,
@@ -57,11 +57,3 @@ def load_result(path: Path) -> PolicyResult:
         return PolicyResult(**data | {"config": EvaluationConfig(**config), "env_args": tuple(data["env_args"])})
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"{path} is not an evaluation ({error}); remove it to evaluate again") from error
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file that appears by a rename, so that a process that is killed leaves no half of it."""
-    with writing(path.name, path.parent):
-        partial = path.with_name(f"{path.name}.part")
-        partial.write_text(text)
-        partial.replace(path)
